@@ -1,0 +1,11 @@
+#![doc = include_str!("../README.md")]
+
+pub mod data;
+pub mod env;
+mod random;
+pub mod schema;
+
+
+
+pub use random::{Stream, normal_quantile};
+pub use schema::Schema;

@@ -1,0 +1,82 @@
+//! Mistakes in a schema, each with its place in the text.
+
+use std::fmt;
+use std::ops::Range;
+
+/// One mistake in a schema file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// What is wrong, what was expected, what was found.
+    pub message: String,
+    /// What to do about it, often the name that was probably meant.
+    pub help: Option<String>,
+    /// The bytes of the schema text that it concerns.
+    pub span: Range<usize>,
+    /// Line of the text, from 1.
+    pub line: usize,
+    /// Column of the line in characters, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)?;
+        match &self.help {
+            Some(help) => write!(f, " ({help})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// All mistakes found in a schema, in the order of the text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", join(.mistakes))]
+pub struct SchemaError {
+    /// The schema's text, which the spans point into.
+    pub text: String,
+    /// At least one.
+    pub mistakes: Vec<Mistake>,
+}
+
+fn join(mistakes: &[Mistake]) -> String {
+    mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// Collects mistakes while a schema is read.
+pub(super) struct Mistakes<'a> {
+    text: &'a str,
+    found: Vec<Mistake>,
+}
+
+impl<'a> Mistakes<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, found: Vec::new() }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) {
+        let (line, column) = position(self.text, span.start);
+        self.found.push(Mistake { message: message.into(), help, span, line, column });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    pub(super) fn into_error(mut self) -> SchemaError {
+        self.found.sort_by_key(|mistake| mistake.span.start);
+        SchemaError { text: self.text.to_owned(), mistakes: self.found }
+    }
+}
+
+/// Line and column of a byte offset, both from 1.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(offset)];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (line, column)
+}

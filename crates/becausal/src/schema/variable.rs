@@ -1,0 +1,182 @@
+//! Variables: what a state, an action or an outcome is made of.
+
+use std::fmt;
+
+/// What a variable does in a transition (s, a, o, s').
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Part of the state s; its value after the transition is written with a prime, `x'`.
+    State,
+    /// Chosen by the agent.
+    Action,
+    /// Produced by the transition and not part of the next state.
+    Outcome,
+}
+
+impl Role {
+    /// The name of the role's table in a schema file.
+    #[must_use]
+    pub fn table(self) -> &'static str {
+        match self {
+            Self::State => "state",
+            Self::Action => "action",
+            Self::Outcome => "outcome",
+        }
+    }
+}
+
+/// What values a variable takes. Each element of a vector takes the same.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// A real number, finite, inside its bounds where there are any.
+    Continuous(Bounds),
+    /// A whole number, inside its bounds where there are any.
+    Integer(Bounds),
+    /// True or false; 1 or 0 as a number.
+    Boolean,
+    /// One of these labels; its index as a number.
+    Categorical(Vec<String>),
+}
+
+/// The smallest and largest value allowed, both inclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Bounds {
+    /// No value is below this.
+    pub low: Option<f64>,
+    /// No value is above this.
+    pub high: Option<f64>,
+}
+
+impl Bounds {
+    /// Whether `value` is allowed.
+    #[must_use]
+    pub fn contain(&self, value: f64) -> bool {
+        self.low.is_none_or(|low| value >= low) && self.high.is_none_or(|high| value <= high)
+    }
+}
+
+impl fmt::Display for Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => write!(f, "from {low} to {high}"),
+            (Some(low), None) => write!(f, "at least {low}"),
+            (None, Some(high)) => write!(f, "at most {high}"),
+            (None, None) => f.write_str("any"),
+        }
+    }
+}
+
+impl Kind {
+    /// The word for this kind in a schema file.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Continuous(_) => "continuous",
+            Self::Integer(_) => "integer",
+            Self::Boolean => "boolean",
+            Self::Categorical(_) => "categorical",
+        }
+    }
+
+    /// The labels of a categorical kind; none for the others.
+    #[must_use]
+    pub fn labels(&self) -> &[String] {
+        match self {
+            Self::Categorical(labels) => labels,
+            _ => &[],
+        }
+    }
+
+    /// The value as a person writes it: a label, `true`, a number.
+    #[must_use]
+    pub fn show(&self, value: f64) -> String {
+        match self {
+            Self::Boolean => (value != 0.0).to_string(),
+            Self::Categorical(labels) => labels
+                .iter()
+                .enumerate()
+                .find(|(index, _)| f64::from(u32::try_from(*index).unwrap_or(u32::MAX)) == value)
+                .map_or_else(|| value.to_string(), |(_, label)| label.clone()),
+            Self::Continuous(_) | Self::Integer(_) => value.to_string(),
+        }
+    }
+
+    /// Why `value` is none of this kind's values, or `None` when it is one.
+    #[must_use]
+    pub fn objection(&self, value: f64) -> Option<String> {
+        let whole = value.fract() == 0.0;
+        match self {
+            _ if value.is_nan() => Some("NaN is not a value".into()),
+            _ if value.is_infinite() => Some(format!("{value} is not a finite number")),
+            Self::Continuous(bounds) | Self::Integer(bounds) if !bounds.contain(value) => {
+                Some(format!("{value} is out of bounds: expected {bounds}"))
+            }
+            Self::Integer(_) if !whole => Some(format!("expected a whole number, got {value}")),
+            Self::Integer(_) if value.abs() > LARGEST_EXACT => {
+                Some(format!("{value} is too large to be kept exactly (beyond 2^53)"))
+            }
+            Self::Boolean if value != 0.0 && value != 1.0 => {
+                Some(format!("expected true or false (1 or 0), got {value}"))
+            }
+            Self::Categorical(labels)
+                if !whole || value < 0.0 || value >= labels.len() as f64 =>
+            {
+                Some(format!(
+                    "{value} is no index of a label: expected 0 to {}",
+                    labels.len().saturating_sub(1)
+                ))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The largest whole number up to which a double holds all whole numbers, 2^53.
+pub(crate) const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// A named quantity of a factorised MDP, scalar or vector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// A word: letters, digits and `_`.
+    pub name: String,
+    /// State, action or outcome.
+    pub role: Role,
+    /// The values it, or each of its elements, takes.
+    pub kind: Kind,
+    /// The number of elements of a vector; `None` for a scalar.
+    pub size: Option<usize>,
+    /// What it is measured in, for texts: `"m/s"`.
+    pub unit: Option<String>,
+    /// How texts call it, where the name is too terse: `"angular velocity"`.
+    pub label: Option<String>,
+}
+
+impl Variable {
+    /// How many numbers it takes to hold a value.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.size.unwrap_or(1)
+    }
+
+    /// How texts call the variable.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.label.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// The place of one number in a transition: an element of a variable, before or after the step.
+///
+/// The slots of a schema stand in the order states, actions, outcomes, next states; a column of
+/// recorded data is the values of one slot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slot {
+    /// Index of the variable in [`Schema::variables`](crate::Schema::variables).
+    pub variable: usize,
+    /// The element of a vector variable.
+    pub element: Option<usize>,
+    /// Whether this is the value after the step.
+    pub next: bool,
+    /// The column's name: `x`, `x'`, `legs[0]`, `legs'[0]`.
+    pub name: String,
+}
