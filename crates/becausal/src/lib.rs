@@ -5,7 +5,6 @@ pub mod env;
 mod random;
 pub mod schema;
 
-
-
+pub use data::Transitions;
 pub use random::{Stream, normal_quantile};
 pub use schema::Schema;

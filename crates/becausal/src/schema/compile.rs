@@ -573,7 +573,9 @@ impl Compiler<'_> {
                 Ok(span.clone())
             }
             Some((token, span)) => {
-                Err(unexpected(token, span.clone()).help(format!("expected `{sign}`")))
+                let fault = unexpected(token, span.clone());
+                let help = fault.help.clone().unwrap_or_else(|| format!("expected `{sign}`"));
+                Err(fault.help(help))
             }
             None => Err(Fault::new(self.end..self.end, "the expression ends too early")
                 .help(format!("expected `{sign}`"))),

@@ -31,6 +31,8 @@ mod token;
 mod variable;
 mod write;
 
+pub(crate) use read::RECORD_COLUMNS;
+
 pub use error::{Mistake, SchemaError};
 pub use evaluate::Columns;
 pub use expression::{Expression, Parent};

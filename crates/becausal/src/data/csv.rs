@@ -1,0 +1,140 @@
+//! CSV: a header line, then a line per transition.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::path::Path;
+
+use csv::{ByteRecord, ReaderBuilder};
+
+use super::cell::Cell;
+use super::error::Problem;
+use super::read::{ReadOptions, Recording, assembly};
+use super::transitions::Transitions;
+
+pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
+    let file = File::open(path).map_err(|source| Problem::system("open", source))?;
+    let mut input = BufReader::with_capacity(1 << 16, file);
+    skip_byte_order_mark(&mut input).map_err(|source| Problem::system("read", source))?;
+    let mut lines = ReaderBuilder::new().flexible(true).has_headers(false).from_reader(input);
+    let mut record = ByteRecord::new();
+    if !next(&mut lines, &mut record)? {
+        return Err(Problem::damaged("CSV", "the file is empty, expected a line of column names"));
+    }
+    let names: Vec<String> = record
+        .iter()
+        .map(|field| String::from_utf8_lossy(field).trim().to_owned())
+        .collect();
+    if let [only] = names.as_slice()
+        && let Some(other) = [';', '\t'].into_iter().find(|&other| only.contains(other))
+    {
+        let message = format!("the columns are separated by {other:?}: expected commas");
+        return Err(Problem::damaged("CSV", message));
+    }
+    let columns = names.len();
+    let mut assembly = assembly(path, options, None, |_| Ok(names))?;
+    let mut row = 0;
+    while next(&mut lines, &mut record)? {
+        let line = record.position().map(csv::Position::line);
+        if record.len() != columns {
+            let message = format!(
+                "line {} has {} fields, expected {columns} as in the first line",
+                line.unwrap_or_default(),
+                record.len()
+            );
+            return Err(Problem::damaged("CSV", message));
+        }
+        for (index, field) in record.iter().enumerate() {
+            let put = match std::str::from_utf8(field) {
+                Ok(text) => assembly.put(index, Cell::Text(text.trim())),
+                Err(_) => Err("the cell is not UTF-8 text".into()),
+            };
+            put.map_err(|message| {
+                let column = assembly.header().names[index].clone();
+                Problem::Cell { row, line, column, message }
+            })?;
+        }
+        row += 1;
+    }
+    assembly.finish()
+}
+
+fn next<R: Read>(lines: &mut csv::Reader<R>, record: &mut ByteRecord) -> Result<bool, Problem> {
+    lines.read_byte_record(record).map_err(|error| match error.into_kind() {
+        csv::ErrorKind::Io(source) => Problem::system("read", source),
+        other => Problem::damaged("CSV", format!("{other:?}")),
+    })
+}
+
+/// Excel writes one.
+fn skip_byte_order_mark(input: &mut BufReader<File>) -> std::io::Result<()> {
+    use std::io::BufRead;
+    if input.fill_buf()?.starts_with(b"\xEF\xBB\xBF") {
+        input.consume(3);
+    }
+    Ok(())
+}
+
+/// Writes lines as they come.
+pub(super) struct CsvWriter<W: Write> {
+    output: csv::Writer<W>,
+    /// Episodes written so far.
+    episodes: usize,
+}
+
+impl<W: Write> CsvWriter<W> {
+    pub(super) fn new(output: W, names: &[String]) -> Result<Self, Problem> {
+        let mut output = csv::Writer::from_writer(output);
+        output.write_record(names).map_err(failed)?;
+        Ok(Self { output, episodes: 0 })
+    }
+
+    pub(super) fn append(&mut self, transitions: &Transitions) -> Result<(), Problem> {
+        use std::fmt::Write;
+        let schema = transitions.schema();
+        let mut text = String::new();
+        for episode in 0..transitions.episodes() {
+            for row in transitions.episode(episode) {
+                text.clear();
+                let _ = write!(text, "{}", self.episodes + episode); // a String takes all
+                self.output.write_field(&text).map_err(failed)?;
+                for slot in 0..schema.slots().len() {
+                    text.clear();
+                    let value = transitions.column(slot).get(row);
+                    match &schema.variable_of(slot).kind {
+                        crate::schema::Kind::Categorical(labels) => {
+                            text.push_str(&labels[transitions.code(slot, row)]);
+                        }
+                        crate::schema::Kind::Continuous(_) => {
+                            let _ = write!(text, "{value:?}"); // the shortest that reads back
+                        }
+                        _ => {
+                            let _ = write!(text, "{value}");
+                        }
+                    }
+                    self.output.write_field(&text).map_err(failed)?;
+                }
+                if let Some(reward) = transitions.reward() {
+                    text.clear();
+                    let _ = write!(text, "{:?}", reward[row]);
+                    self.output.write_field(&text).map_err(failed)?;
+                }
+                for flag in [transitions.terminated()[row], transitions.truncated()[row]] {
+                    self.output.write_field(if flag { "1" } else { "0" }).map_err(failed)?;
+                }
+                self.output.write_record(None::<&[u8]>).map_err(failed)?;
+            }
+        }
+        self.episodes += transitions.episodes();
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<W, Problem> {
+        self.output
+            .into_inner()
+            .map_err(|error| Problem::system("write", std::io::Error::other(error.to_string())))
+    }
+}
+
+fn failed(error: csv::Error) -> Problem {
+    Problem::system("write", std::io::Error::other(error))
+}

@@ -1,0 +1,119 @@
+//! From the names of a file's columns to their places in a transition.
+
+use crate::schema::{RECORD_COLUMNS, Schema, nearest};
+
+/// More are not listed: nobody reads them, and a file from outside may have millions of columns.
+const MOST_PROBLEMS: usize = 20;
+
+/// What a column of a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Slot(usize),
+    Episode,
+    Terminated,
+    Truncated,
+    Reward,
+    Ignored,
+}
+
+/// The places of all columns of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Header {
+    pub(super) names: Vec<String>,
+    pub(super) places: Vec<Place>,
+    /// No next states: the next row is the next state.
+    pub(super) sequence: bool,
+}
+
+impl Header {
+    /// Finds the place of each column; the error lists all that is wrong.
+    pub(super) fn resolve(
+        schema: &Schema,
+        names: Vec<String>,
+        ignore: &[String],
+    ) -> Result<Self, Vec<String>> {
+        let mut problems = Vec::new();
+        let mut places: Vec<Place> = Vec::with_capacity(names.len());
+        for (index, name) in names.iter().enumerate() {
+            let place = if ignore.contains(name) {
+                Place::Ignored
+            } else if let Some(place) = place(schema, name) {
+                if let Some(first) = places.iter().position(|known| *known == place) {
+                    problems.push(format!(
+                        "column `{name}` stands twice (columns {} and {})",
+                        first + 1,
+                        index + 1
+                    ));
+                }
+                place
+            } else {
+                problems.push(unknown(schema, name));
+                Place::Ignored
+            };
+            places.push(place);
+        }
+        for name in ignore.iter().filter(|name| !names.contains(name)) {
+            problems.push(format!("there is no column `{name}` to ignore"));
+        }
+        let has = |slot: usize| places.contains(&Place::Slot(slot));
+        let sequence = !schema.next_slots().any(has);
+        let needed = if sequence { 0..schema.next_slots().start } else { 0..schema.slots().len() };
+        for slot in needed.filter(|&slot| !has(slot)) {
+            let variable = schema.variable_of(slot);
+            let after = if schema.slots()[slot].next { ", after the step" } else { "" };
+            problems.push(format!(
+                "column `{}` is missing ({} {}{after})",
+                schema.slots()[slot].name,
+                variable.kind.word(),
+                variable.role.table(),
+            ));
+        }
+        let ends = [Place::Episode, Place::Terminated, Place::Truncated];
+        if problems.is_empty() && sequence && !ends.iter().any(|place| places.contains(place)) {
+            problems.push(
+                "there are neither next states (x') nor a column `episode`: \
+                 it cannot be told which rows follow each other"
+                    .into(),
+            );
+        }
+        if problems.is_empty() {
+            return Ok(Self { names, places, sequence });
+        }
+        let more = problems.len().saturating_sub(MOST_PROBLEMS);
+        problems.truncate(MOST_PROBLEMS);
+        if more > 0 {
+            problems.push(format!("and {more} more"));
+        }
+        Err(problems)
+    }
+
+    /// The columns that hold this place.
+    pub(super) fn has(&self, place: Place) -> bool {
+        self.places.contains(&place)
+    }
+}
+
+fn place(schema: &Schema, name: &str) -> Option<Place> {
+    match name {
+        "episode" => return Some(Place::Episode),
+        "terminated" => return Some(Place::Terminated),
+        "truncated" => return Some(Place::Truncated),
+        "reward" => return Some(Place::Reward),
+        _ => {}
+    }
+    // `legs[0]'` is accepted for `legs'[0]`.
+    let turned = name.strip_suffix("]'").and_then(|start| {
+        start.rsplit_once('[').map(|(vector, element)| format!("{vector}'[{element}]"))
+    });
+    let name = turned.as_deref().unwrap_or(name);
+    schema.slots().iter().position(|slot| slot.name == name).map(Place::Slot)
+}
+
+fn unknown(schema: &Schema, name: &str) -> String {
+    let known = schema.slots().iter().map(|slot| slot.name.as_str()).chain(RECORD_COLUMNS);
+    let hint = match nearest(name, known) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "remove it, or leave it out with --ignore".into(),
+    };
+    format!("column `{name}` is not in the schema ({hint})")
+}

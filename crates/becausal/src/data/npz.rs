@@ -1,0 +1,311 @@
+//! NPZ: a ZIP archive with one NPY array per variable.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
+
+use super::assemble::Assembly;
+use super::cell::{Cell, labels_are_numbers};
+use super::error::Problem;
+use super::npy::{self, ArrayHeader, Scalar};
+use super::read::{ReadOptions, Recording, assembly};
+use super::transitions::Transitions;
+use crate::schema::{Kind, Schema};
+
+/// What deflate can save at most is about 1030 to 1; a larger claim is a lie.
+const LARGEST_RATIO: u64 = 1100;
+
+/// An array in the archive.
+struct Entry {
+    index: usize,
+    name: String,
+    header: ArrayHeader,
+}
+
+pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
+    let file = File::open(path).map_err(|source| Problem::system("open", source))?;
+    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
+    let entries = (0..archive.len())
+        .map(|index| read_entry(&mut archive, index))
+        .collect::<Result<Vec<Entry>, Problem>>()?;
+    if entries.is_empty() {
+        return Err(Problem::damaged("NPZ", "there are no arrays in it"));
+    }
+    // A 2-D array is its columns; this is the first of each entry's columns.
+    let mut first = Vec::with_capacity(entries.len());
+    let mut assembly = assembly(path, options, None, |schema| {
+        let mut names = Vec::new();
+        for entry in &entries {
+            first.push(names.len());
+            names.extend(column_names(schema, entry, options)?);
+        }
+        Ok(names)
+    })?;
+    check_lengths(&entries, options)?;
+    for (entry, &first) in entries.iter().zip(&first) {
+        if !options.ignore.contains(&entry.name) {
+            read_array(&mut archive, entry, first, &mut assembly)?;
+        }
+    }
+    assembly.finish()
+}
+
+fn damaged(error: impl ToString) -> Problem {
+    Problem::damaged("NPZ", error)
+}
+
+/// Reads the header of an array and compares its size with the archive's word.
+fn read_entry<R: Read + Seek>(archive: &mut ZipArchive<R>, index: usize) -> Result<Entry, Problem> {
+    let mut file = archive.by_index(index).map_err(damaged)?;
+    let name = file.name().map_err(damaged)?.trim_end_matches(".npy").to_owned();
+    let at = |message: String| damaged(format!("`{name}`: {message}"));
+    let claimed = file.size();
+    if claimed > file.compressed_size().saturating_mul(LARGEST_RATIO).saturating_add(1024) {
+        let stored = file.compressed_size();
+        return Err(at(format!("claims {claimed} bytes, but only {stored} are there")));
+    }
+    let (header, header_bytes) = npy::read_header(&mut file).map_err(at)?;
+    let elements = header
+        .shape
+        .iter()
+        .try_fold(header.element.size, |bytes, &size| bytes.checked_mul(size))
+        .and_then(|bytes| u64::try_from(bytes).ok());
+    let rest = claimed.checked_sub(header_bytes as u64);
+    if elements.is_none() || elements != rest {
+        return Err(at(format!(
+            "its shape {:?} needs {} bytes, but {} are there",
+            header.shape,
+            elements.map_or("too many".to_owned(), |bytes| bytes.to_string()),
+            rest.unwrap_or(0)
+        )));
+    }
+    Ok(Entry { index, name: name.clone(), header })
+}
+
+/// The columns of an array, checked against the variable it is named for.
+fn column_names(
+    schema: &Schema,
+    entry: &Entry,
+    options: &ReadOptions,
+) -> Result<Vec<String>, Problem> {
+    if options.ignore.contains(&entry.name) {
+        return Ok(vec![entry.name.clone()]);
+    }
+    let name = entry.name.as_str();
+    let variable = schema.variables().iter().find(|variable| {
+        name.strip_suffix('\'').unwrap_or(name) == variable.name
+    });
+    let size = variable.and_then(|variable| variable.size);
+    let wrong = |expected: &str| {
+        let shape = &entry.header.shape;
+        Problem::Columns(vec![format!("`{name}` has the shape {shape:?}, expected {expected}")])
+    };
+    match (entry.header.shape.as_slice(), size) {
+        ([_], None) => Ok(vec![entry.name.clone()]),
+        ([_, 1], None) if variable.is_some() => Ok(vec![entry.name.clone()]),
+        ([_, columns], Some(size)) if *columns == size => {
+            Ok((0..size).map(|element| format!("{name}[{element}]")).collect())
+        }
+        (_, Some(size)) => Err(wrong(&format!("[rows, {size}]"))),
+        (_, None) => Err(wrong("[rows]")),
+    }
+}
+
+fn check_lengths(entries: &[Entry], options: &ReadOptions) -> Result<(), Problem> {
+    let mut used = entries.iter().filter(|entry| !options.ignore.contains(&entry.name));
+    let Some(first) = used.next() else { return Ok(()) };
+    let rows = |entry: &Entry| entry.header.shape.first().copied().unwrap_or(0);
+    match used.find(|entry| rows(entry) != rows(first)) {
+        Some(other) => Err(Problem::Columns(vec![format!(
+            "`{}` has {} rows, but `{}` has {}",
+            other.name,
+            rows(other),
+            first.name,
+            rows(first)
+        )])),
+        None => Ok(()),
+    }
+}
+
+fn read_array<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    entry: &Entry,
+    first: usize,
+    assembly: &mut Assembly,
+) -> Result<(), Problem> {
+    let file = archive.by_index(entry.index).map_err(damaged)?;
+    let mut input = BufReader::with_capacity(1 << 16, file);
+    let at = |message: String| damaged(format!("`{}`: {message}", entry.name));
+    npy::read_header(&mut input).map_err(at)?;
+    let element = entry.header.element;
+    let rows = entry.header.shape[0];
+    let columns = entry.header.shape.get(1).copied().unwrap_or(1);
+    let mut bytes = vec![0; element.size];
+    for position in 0..rows * columns {
+        let (row, column) = if entry.header.fortran {
+            (position % rows, position / rows)
+        } else {
+            (position / columns, position % columns)
+        };
+        input.read_exact(&mut bytes).map_err(|_| at("the array is cut off".into()))?;
+        let put = element.decode(&bytes).and_then(|scalar| {
+            let cell = match &scalar {
+                Scalar::Flag(flag) => Cell::Flag(*flag),
+                Scalar::Whole(number) => Cell::Whole(*number),
+                Scalar::Number(number) => Cell::Number(*number),
+                Scalar::Text(text) => Cell::Text(text),
+            };
+            assembly.put(first + column, cell)
+        });
+        put.map_err(|message| Problem::Cell {
+            row,
+            line: None,
+            column: assembly.header().names[first + column].clone(),
+            message,
+        })?;
+    }
+    Ok(())
+}
+
+/// Collects the values of each array in a file of its own, and archives them at the end: an array
+/// stands in one piece in an archive, but rows come all columns at once.
+pub(super) struct NpzWriter<W: Write + Seek> {
+    output: W,
+    arrays: Vec<Array>,
+    rows: usize,
+    episodes: usize,
+}
+
+struct Array {
+    name: String,
+    element: &'static str,
+    /// Elements of a vector.
+    columns: Option<usize>,
+    values: BufWriter<File>,
+}
+
+/// The NumPy type of a kind's elements.
+fn element(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Continuous(_) => "<f8",
+        Kind::Integer(_) | Kind::Categorical(_) => "<i8",
+        Kind::Boolean => "|b1",
+    }
+}
+
+impl<W: Write + Seek> NpzWriter<W> {
+    pub(super) fn new(
+        output: W,
+        directory: &Path,
+        schema: &Schema,
+        with_reward: bool,
+    ) -> Result<Self, Problem> {
+        let mut arrays = Vec::new();
+        let mut add = |name: String, element, columns| {
+            let values = tempfile::tempfile_in(directory)
+                .map_err(|source| Problem::system("write", source))?;
+            arrays.push(Array { name, element, columns, values: BufWriter::new(values) });
+            Ok::<(), Problem>(())
+        };
+        add("episode".into(), "<i8", None)?;
+        let mut last = None;
+        for slot in schema.slots() {
+            if last.replace((slot.variable, slot.next)) == Some((slot.variable, slot.next)) {
+                continue; // a further element of the same vector
+            }
+            let variable = &schema.variables()[slot.variable];
+            let prime = if slot.next { "'" } else { "" };
+            add(format!("{}{prime}", variable.name), element(&variable.kind), variable.size)?;
+        }
+        if with_reward {
+            add("reward".into(), "<f8", None)?;
+        }
+        add("terminated".into(), "|b1", None)?;
+        add("truncated".into(), "|b1", None)?;
+        Ok(Self { output, arrays, rows: 0, episodes: 0 })
+    }
+
+    pub(super) fn append(&mut self, transitions: &Transitions) -> Result<(), Problem> {
+        self.append_rows(transitions).map_err(|source| Problem::system("write", source))?;
+        self.rows += transitions.len();
+        self.episodes += transitions.episodes();
+        Ok(())
+    }
+
+    fn append_rows(&mut self, transitions: &Transitions) -> std::io::Result<()> {
+        let schema = transitions.schema();
+        let mut arrays = self.arrays.iter_mut();
+        let mut next = || &mut arrays.next().expect("an array for each variable").values;
+        let output = next();
+        for episode in 0..transitions.episodes() {
+            let number = (self.episodes + episode) as u64;
+            for _ in transitions.episode(episode) {
+                output.write_all(&number.to_le_bytes())?;
+            }
+        }
+        let mut slot = 0;
+        while slot < schema.slots().len() {
+            let variable = schema.variable_of(slot);
+            let output = next();
+            for row in 0..transitions.len() {
+                for element in slot..slot + variable.elements() {
+                    let value = transitions.column(element).get(row);
+                    match &variable.kind {
+                        Kind::Continuous(_) => output.write_all(&value.to_le_bytes())?,
+                        Kind::Boolean => output.write_all(&[u8::from(value != 0.0)])?,
+                        Kind::Integer(_) => output.write_all(&(value as i64).to_le_bytes())?,
+                        Kind::Categorical(labels) => {
+                            let code = transitions.code(element, row);
+                            let number = if labels_are_numbers(labels) {
+                                labels[code].parse().unwrap_or_default()
+                            } else {
+                                code as i64
+                            };
+                            output.write_all(&number.to_le_bytes())?;
+                        }
+                    }
+                }
+            }
+            slot += variable.elements();
+        }
+        if let Some(reward) = transitions.reward() {
+            let output = next();
+            for value in reward {
+                output.write_all(&value.to_le_bytes())?;
+            }
+        }
+        for flags in [transitions.terminated(), transitions.truncated()] {
+            let output = next();
+            for &flag in flags {
+                output.write_all(&[u8::from(flag)])?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<W, Problem> {
+        let failed = |source| Problem::system("write", source);
+        let mut archive = ZipWriter::new(self.output);
+        for array in self.arrays {
+            let mut values = array
+                .values
+                .into_inner()
+                .map_err(|error| failed(error.into_error()))?;
+            let bytes = values.seek(SeekFrom::End(0)).map_err(failed)?;
+            values.seek(SeekFrom::Start(0)).map_err(failed)?;
+            // Stored, not deflated: as np.savez does, and read at the speed of the disk.
+            let options = SimpleFileOptions::default()
+                .compression_method(zip::CompressionMethod::Stored)
+                .large_file(bytes > u64::from(u32::MAX) / 2);
+            let zip_failed = |error| failed(std::io::Error::other(error));
+            archive.start_file(format!("{}.npy", array.name), options).map_err(zip_failed)?;
+            npy::write_header(&mut archive, array.element, self.rows, array.columns)
+                .map_err(failed)?;
+            std::io::copy(&mut values, &mut archive).map_err(failed)?;
+        }
+        archive.finish().map_err(|error| failed(std::io::Error::other(error)))
+    }
+}

@@ -1,0 +1,360 @@
+//! Parquet, through its own column readers and writers (no Arrow).
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as PhysicalType};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnDescriptor, ColumnPath, Type};
+
+use super::assemble::Assembly;
+use super::cell::Cell;
+use super::column::Column;
+use super::error::Problem;
+use super::read::{ReadOptions, Recording, assembly};
+use super::transitions::Transitions;
+use crate::schema::{Kind, Schema};
+
+/// Where the file's metadata keeps the schema.
+const SCHEMA_KEY: &str = "becausal.schema";
+
+/// Rows decoded at a time.
+const BATCH: usize = 8192;
+
+/// Rows of a row group.
+const GROUP: usize = 1 << 17;
+
+pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
+    let file = File::open(path).map_err(|source| Problem::system("open", source))?;
+    let reader = SerializedFileReader::new(file).map_err(damaged)?;
+    let metadata = reader.metadata().file_metadata();
+    let carried = metadata
+        .key_value_metadata()
+        .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_KEY))
+        .and_then(|pair| pair.value.as_deref());
+    let columns = metadata.schema_descr().columns();
+    let names = columns.iter().map(|column| column.path().parts().join(".")).collect();
+    let mut assembly = assembly(path, options, carried, |_| Ok(names))?;
+    for (index, column) in columns.iter().enumerate() {
+        if options.ignore.contains(&assembly.header().names[index]) {
+            continue;
+        }
+        let meaning = Meaning::of(column).map_err(|message| {
+            Problem::Columns(vec![format!("column `{}` {message}", assembly.header().names[index])])
+        })?;
+        for group in 0..reader.num_row_groups() {
+            let group = reader.get_row_group(group).map_err(damaged)?;
+            let values = group.get_column_reader(index).map_err(damaged)?;
+            read_column(values, meaning, column.max_def_level() > 0, index, &mut assembly)?;
+        }
+    }
+    assembly.finish()
+}
+
+fn damaged(error: ParquetError) -> Problem {
+    let message = error.to_string();
+    let message = message.strip_prefix("Parquet error: ").unwrap_or(&message);
+    let hint = match message {
+        _ if message.contains("feature 'zstd'") || message.contains("ZSTD") => {
+            " (write it with compression=\"snappy\", or \"gzip\", \"lz4\", none)"
+        }
+        _ if message.contains("BROTLI") || message.contains("brotli") => {
+            " (write it with compression=\"snappy\")"
+        }
+        _ => "",
+    };
+    Problem::damaged("Parquet", format!("{message}{hint}"))
+}
+
+/// How the stored bits of a column are to be understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    Plain,
+    Unsigned,
+}
+
+impl Meaning {
+    /// Refuses what would be misread: dates, decimals, lists.
+    fn of(column: &ColumnDescriptor) -> Result<Self, String> {
+        if column.max_rep_level() > 0 || column.max_def_level() > 1 {
+            return Err("is nested: expected one column for each element, `v[0]`, `v[1]`, …".into());
+        }
+        match (column.logical_type_ref(), column.converted_type()) {
+            (Some(LogicalType::Integer(integer)), _) if !integer.is_signed => Ok(Self::Unsigned),
+            (Some(LogicalType::Integer(_) | LogicalType::String | LogicalType::Enum), _)
+            | (
+                None,
+                ConvertedType::NONE
+                | ConvertedType::UTF8
+                | ConvertedType::ENUM
+                | ConvertedType::INT_8
+                | ConvertedType::INT_16
+                | ConvertedType::INT_32
+                | ConvertedType::INT_64,
+            ) => match column.physical_type() {
+                PhysicalType::INT96 | PhysicalType::FIXED_LEN_BYTE_ARRAY => {
+                    Err(format!("has the type {}: expected numbers, booleans or text", column.physical_type()))
+                }
+                _ => Ok(Self::Plain),
+            },
+            (
+                None,
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64,
+            ) => Ok(Self::Unsigned),
+            (Some(LogicalType::Unknown), _) => Err("has only empty cells".into()),
+            (Some(other), _) => {
+                Err(format!("has the type {other:?}: expected numbers, booleans or text"))
+            }
+            (None, other) => {
+                Err(format!("has the type {other:?}: expected numbers, booleans or text"))
+            }
+        }
+    }
+}
+
+fn read_column(
+    reader: ColumnReader,
+    meaning: Meaning,
+    nullable: bool,
+    index: usize,
+    assembly: &mut Assembly,
+) -> Result<(), Problem> {
+    let unsigned = meaning == Meaning::Unsigned;
+    match reader {
+        ColumnReader::BoolColumnReader(reader) => {
+            each(reader, nullable, index, assembly, |assembly, flag| {
+                assembly.put(index, Cell::Flag(*flag))
+            })
+        }
+        ColumnReader::Int32ColumnReader(reader) => {
+            each(reader, nullable, index, assembly, |assembly, number| {
+                let wide = if unsigned { i64::from(number.cast_unsigned()) } else { i64::from(*number) };
+                assembly.put(index, Cell::Whole(wide))
+            })
+        }
+        ColumnReader::Int64ColumnReader(reader) => {
+            each(reader, nullable, index, assembly, |assembly, number| {
+                if unsigned && *number < 0 {
+                    return Err(format!("{} is too large", number.cast_unsigned()));
+                }
+                assembly.put(index, Cell::Whole(*number))
+            })
+        }
+        ColumnReader::FloatColumnReader(reader) => {
+            each(reader, nullable, index, assembly, |assembly, number| {
+                assembly.put(index, Cell::Number(f64::from(*number)))
+            })
+        }
+        ColumnReader::DoubleColumnReader(reader) => {
+            each(reader, nullable, index, assembly, |assembly, number| {
+                assembly.put(index, Cell::Number(*number))
+            })
+        }
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            each(reader, nullable, index, assembly, |assembly, bytes| {
+                let text = std::str::from_utf8(bytes.data()).map_err(|_| "it is not UTF-8 text")?;
+                assembly.put(index, Cell::Text(text))
+            })
+        }
+        ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
+            Err(Problem::damaged("Parquet", "a column changes its type"))
+        }
+    }
+}
+
+/// Gives each value of a column chunk, or a blank for each null, to `put`.
+fn each<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    nullable: bool,
+    index: usize,
+    assembly: &mut Assembly,
+    put: impl Fn(&mut Assembly, &T::T) -> Result<(), String>,
+) -> Result<(), Problem> {
+    let mut values = Vec::new();
+    let mut levels = Vec::new();
+    loop {
+        values.clear();
+        levels.clear();
+        let definition = nullable.then_some(&mut levels);
+        let (records, _, _) =
+            reader.read_records(BATCH, definition, None, &mut values).map_err(damaged)?;
+        if records == 0 {
+            return Ok(());
+        }
+        let mut present = values.iter();
+        for record in 0..records {
+            let row = assembly.rows(index);
+            let value = if nullable && levels.get(record) == Some(&0) { None } else { present.next() };
+            let done = match value {
+                Some(value) => put(assembly, value),
+                None => assembly.put(index, Cell::Blank),
+            };
+            done.map_err(|message| {
+                let column = assembly.header().names[index].clone();
+                Problem::Cell { row, line: None, column, message }
+            })?;
+        }
+    }
+}
+
+/// Writes row groups as rows come.
+pub(super) struct ParquetWriter<W: Write + Send> {
+    output: SerializedFileWriter<W>,
+    /// Rows that do not fill a row group yet.
+    pending: Transitions,
+    /// The number of the episode that the first pending row belongs to.
+    first_episode: usize,
+}
+
+impl<W: Write + Send> ParquetWriter<W> {
+    pub(super) fn new(
+        output: W,
+        schema: &Arc<Schema>,
+        with_reward: bool,
+    ) -> Result<Self, Problem> {
+        let mut fields = vec![field("episode", PhysicalType::INT64, None)?];
+        for (slot, description) in schema.slots().iter().enumerate() {
+            let (physical, logical) = match schema.variable_of(slot).kind {
+                Kind::Continuous(_) => (PhysicalType::DOUBLE, None),
+                Kind::Integer(_) => (PhysicalType::INT64, None),
+                Kind::Boolean => (PhysicalType::BOOLEAN, None),
+                Kind::Categorical(_) => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+            };
+            fields.push(field(&description.name, physical, logical)?);
+        }
+        if with_reward {
+            fields.push(field("reward", PhysicalType::DOUBLE, None)?);
+        }
+        fields.push(field("terminated", PhysicalType::BOOLEAN, None)?);
+        fields.push(field("truncated", PhysicalType::BOOLEAN, None)?);
+        let root = Type::group_type_builder("transitions")
+            .with_fields(fields)
+            .build()
+            .map_err(unwritable)?;
+        let metadata = vec![KeyValue::new(SCHEMA_KEY.to_owned(), schema.to_toml())];
+        let mut properties = WriterProperties::builder()
+            .set_created_by(concat!("becausal ", env!("CARGO_PKG_VERSION")).into())
+            .set_compression(Compression::SNAPPY)
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_dictionary_enabled(false)
+            .set_key_value_metadata(Some(metadata));
+        for slot in 0..schema.slots().len() {
+            if matches!(schema.variable_of(slot).kind, Kind::Categorical(_)) {
+                let column = ColumnPath::new(vec![schema.slots()[slot].name.clone()]);
+                properties = properties.set_column_dictionary_enabled(column, true);
+            }
+        }
+        let output =
+            SerializedFileWriter::new(output, Arc::new(root), Arc::new(properties.build()))
+                .map_err(unwritable)?;
+        let pending = Transitions::new(Arc::clone(schema));
+        Ok(Self { output, pending, first_episode: 0 })
+    }
+
+    /// Row groups have the same rows however they come in.
+    pub(super) fn append(&mut self, transitions: &Transitions) -> Result<(), Problem> {
+        self.pending.append(transitions);
+        while self.pending.len() >= GROUP {
+            let group = self.pending.slice(0..GROUP);
+            let rest = self.pending.slice(GROUP..self.pending.len());
+            let next_episode = self.first_episode
+                + if rest.is_empty() { self.pending.episodes() } else { self.pending.episode_of(GROUP) };
+            self.write_group(&group)?;
+            self.pending = rest;
+            self.first_episode = next_episode;
+        }
+        Ok(())
+    }
+
+    fn write_group(&mut self, rows: &Transitions) -> Result<(), Problem> {
+        let schema = rows.schema();
+        let mut group = self.output.next_row_group().map_err(unwritable)?;
+        let mut episodes = Vec::with_capacity(rows.len());
+        for episode in 0..rows.episodes() {
+            let number = i64::try_from(self.first_episode + episode).unwrap_or(i64::MAX);
+            episodes.extend(rows.episode(episode).map(|_| number));
+        }
+        let mut columns = vec![Values::Whole(episodes)];
+        columns.extend((0..schema.slots().len()).map(|slot| Values::of(rows, slot)));
+        columns.extend(rows.reward().map(|reward| Values::Numbers(reward.to_vec())));
+        columns.push(Values::Flags(rows.terminated().to_vec()));
+        columns.push(Values::Flags(rows.truncated().to_vec()));
+        for values in columns {
+            let mut column = group
+                .next_column()
+                .map_err(unwritable)?
+                .ok_or_else(|| Problem::damaged("Parquet", "a column is missing"))?;
+            match &values {
+                Values::Numbers(v) => column.typed::<DoubleType>().write_batch(v, None, None),
+                Values::Whole(v) => column.typed::<Int64Type>().write_batch(v, None, None),
+                Values::Flags(v) => column.typed::<BoolType>().write_batch(v, None, None),
+                Values::Labels(v) => column.typed::<ByteArrayType>().write_batch(v, None, None),
+            }
+            .map_err(unwritable)?;
+            column.close().map_err(unwritable)?;
+        }
+        group.close().map_err(unwritable)?;
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<W, Problem> {
+        if !self.pending.is_empty() {
+            let rest = self.pending.slice(0..self.pending.len());
+            self.write_group(&rest)?;
+        }
+        self.output.into_inner().map_err(unwritable)
+    }
+}
+
+/// The values of a column as Parquet stores them.
+enum Values {
+    Numbers(Vec<f64>),
+    Whole(Vec<i64>),
+    Flags(Vec<bool>),
+    Labels(Vec<ByteArray>),
+}
+
+impl Values {
+    fn of(rows: &Transitions, slot: usize) -> Self {
+        match (rows.column(slot), &rows.schema().variable_of(slot).kind) {
+            (Column::Numbers(values), Kind::Integer(_)) => {
+                Self::Whole(values.iter().map(|&value| value as i64).collect())
+            }
+            (Column::Numbers(values), _) => Self::Numbers(values.clone()),
+            (Column::Flags(values), _) => Self::Flags(values.clone()),
+            (Column::Codes(codes), kind) => {
+                let labels: Vec<ByteArray> =
+                    kind.labels().iter().map(|label| label.as_str().into()).collect();
+                Self::Labels(codes.iter().map(|&code| labels[code as usize].clone()).collect())
+            }
+        }
+    }
+}
+
+fn field(
+    name: &str,
+    physical: PhysicalType,
+    logical: Option<LogicalType>,
+) -> Result<Arc<Type>, Problem> {
+    Type::primitive_type_builder(name, physical)
+        .with_repetition(Repetition::REQUIRED)
+        .with_logical_type(logical)
+        .build()
+        .map(Arc::new)
+        .map_err(unwritable)
+}
+
+fn unwritable(error: ParquetError) -> Problem {
+    Problem::system("write", std::io::Error::other(error))
+}
