@@ -6,5 +6,6 @@ mod random;
 pub mod schema;
 
 pub use data::Transitions;
+pub use env::Environment;
 pub use random::{Stream, normal_quantile};
 pub use schema::Schema;

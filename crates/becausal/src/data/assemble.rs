@@ -288,7 +288,7 @@ fn complete(
         transitions.mark_terminated(|row| ended[row] != 0.0);
         notes.push("no column `terminated`: taken from the schema's termination".into());
     }
-    transitions.mark_truncated();
+    transitions.cut_short();
     Recording { transitions, notes }
 }
 

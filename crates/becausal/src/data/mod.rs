@@ -14,6 +14,7 @@
 //! A category may be read as a label or as its index, counted from 0. Where all labels are whole
 //! numbers themselves, a number means the label.
 
+mod actions;
 mod assemble;
 mod cell;
 mod column;
@@ -28,6 +29,7 @@ mod statistics;
 mod transitions;
 mod write;
 
+pub(crate) use actions::{parse_value, read_actions};
 pub use column::Column;
 pub use error::{DataError, Problem};
 pub use read::{ReadOptions, Recording, read};

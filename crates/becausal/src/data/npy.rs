@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 
+use super::cell::Cell;
+
 /// The header of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ArrayHeader {
@@ -125,7 +127,7 @@ fn parse_element(name: &str) -> Result<Element, String> {
 
 /// An element's value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Scalar {
+enum Scalar {
     Flag(bool),
     Whole(i64),
     Number(f64),
@@ -134,7 +136,7 @@ pub(super) enum Scalar {
 
 impl Element {
     /// Decodes one element of `self.size` bytes.
-    pub(super) fn decode(self, bytes: &[u8]) -> Result<Scalar, String> {
+    fn decode(self, bytes: &[u8]) -> Result<Scalar, String> {
         // Widened to 8 bytes, least significant first.
         let mut word = [0; 8];
         if bytes.len() <= 8 {
@@ -174,6 +176,34 @@ impl Element {
             }
         })
     }
+}
+
+/// Visits all elements of a 1-D or 2-D array, whose header was read already, with row and column.
+pub(super) fn for_each<E>(
+    input: &mut impl Read,
+    header: &ArrayHeader,
+    cut_off: impl Fn() -> E,
+    mut visit: impl FnMut(usize, usize, Result<Cell<'_>, String>) -> Result<(), E>,
+) -> Result<(), E> {
+    let rows = header.shape.first().copied().unwrap_or(1);
+    let columns = header.shape.get(1).copied().unwrap_or(1);
+    let mut bytes = vec![0; header.element.size];
+    for position in 0..rows * columns {
+        let (row, column) = if header.fortran {
+            (position % rows, position / rows)
+        } else {
+            (position / columns, position % columns)
+        };
+        input.read_exact(&mut bytes).map_err(|_| cut_off())?;
+        match header.element.decode(&bytes) {
+            Ok(Scalar::Flag(flag)) => visit(row, column, Ok(Cell::Flag(flag)))?,
+            Ok(Scalar::Whole(number)) => visit(row, column, Ok(Cell::Whole(number)))?,
+            Ok(Scalar::Number(number)) => visit(row, column, Ok(Cell::Number(number)))?,
+            Ok(Scalar::Text(text)) => visit(row, column, Ok(Cell::Text(&text)))?,
+            Err(message) => visit(row, column, Err(message))?,
+        }
+    }
+    Ok(())
 }
 
 /// Writes the header of an array of rows; `columns` for a 2-D array.

@@ -8,9 +8,9 @@ use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
 use super::assemble::Assembly;
-use super::cell::{Cell, labels_are_numbers};
+use super::cell::labels_are_numbers;
 use super::error::Problem;
-use super::npy::{self, ArrayHeader, Scalar};
+use super::npy::{self, ArrayHeader};
 use super::read::{ReadOptions, Recording, assembly};
 use super::transitions::Transitions;
 use crate::schema::{Kind, Schema};
@@ -19,10 +19,10 @@ use crate::schema::{Kind, Schema};
 const LARGEST_RATIO: u64 = 1100;
 
 /// An array in the archive.
-struct Entry {
-    index: usize,
-    name: String,
-    header: ArrayHeader,
+pub(super) struct Entry {
+    pub(super) index: usize,
+    pub(super) name: String,
+    pub(super) header: ArrayHeader,
 }
 
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
@@ -58,7 +58,10 @@ fn damaged(error: impl ToString) -> Problem {
 }
 
 /// Reads the header of an array and compares its size with the archive's word.
-fn read_entry<R: Read + Seek>(archive: &mut ZipArchive<R>, index: usize) -> Result<Entry, Problem> {
+pub(super) fn read_entry<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    index: usize,
+) -> Result<Entry, Problem> {
     let mut file = archive.by_index(index).map_err(damaged)?;
     let name = file.name().map_err(damaged)?.trim_end_matches(".npy").to_owned();
     let at = |message: String| damaged(format!("`{name}`: {message}"));
@@ -140,34 +143,15 @@ fn read_array<R: Read + Seek>(
     let mut input = BufReader::with_capacity(1 << 16, file);
     let at = |message: String| damaged(format!("`{}`: {message}", entry.name));
     npy::read_header(&mut input).map_err(at)?;
-    let element = entry.header.element;
-    let rows = entry.header.shape[0];
-    let columns = entry.header.shape.get(1).copied().unwrap_or(1);
-    let mut bytes = vec![0; element.size];
-    for position in 0..rows * columns {
-        let (row, column) = if entry.header.fortran {
-            (position % rows, position / rows)
-        } else {
-            (position / columns, position % columns)
-        };
-        input.read_exact(&mut bytes).map_err(|_| at("the array is cut off".into()))?;
-        let put = element.decode(&bytes).and_then(|scalar| {
-            let cell = match &scalar {
-                Scalar::Flag(flag) => Cell::Flag(*flag),
-                Scalar::Whole(number) => Cell::Whole(*number),
-                Scalar::Number(number) => Cell::Number(*number),
-                Scalar::Text(text) => Cell::Text(text),
-            };
-            assembly.put(first + column, cell)
-        });
-        put.map_err(|message| Problem::Cell {
+    let cut_off = || at("the array is cut off".into());
+    npy::for_each(&mut input, &entry.header, cut_off, |row, column, cell| {
+        cell.and_then(|cell| assembly.put(first + column, cell)).map_err(|message| Problem::Cell {
             row,
             line: None,
             column: assembly.header().names[first + column].clone(),
             message,
-        })?;
-    }
-    Ok(())
+        })
+    })
 }
 
 /// Collects the values of each array in a file of its own, and archives them at the end: an array

@@ -89,8 +89,8 @@ impl Transitions {
         }
     }
 
-    /// Marks the last row of an episode that did not terminate as cut short.
-    pub(super) fn mark_truncated(&mut self) {
+    /// Marks the last row of every episode that did not terminate as truncated.
+    pub(crate) fn cut_short(&mut self) {
         for episode in 0..self.episodes() {
             let last = self.episode(episode).end - 1;
             self.truncated[last] |= !self.terminated[last];

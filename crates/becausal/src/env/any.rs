@@ -1,0 +1,71 @@
+//! An environment whose type is known only at run time.
+
+use std::sync::Arc;
+
+use super::environment::{Environment, EnvironmentError, Step};
+use crate::schema::Schema;
+
+/// Any environment, as the registry makes them.
+pub struct AnyEnvironment(Box<dyn Erased>);
+
+impl AnyEnvironment {
+    /// Forgets the type of an environment.
+    pub fn new(environment: impl Environment + 'static) -> Self {
+        Self(Box::new(environment))
+    }
+}
+
+impl Clone for AnyEnvironment {
+    fn clone(&self) -> Self {
+        Self(self.0.boxed_clone())
+    }
+}
+
+impl Environment for AnyEnvironment {
+    fn schema(&self) -> &Arc<Schema> {
+        self.0.schema()
+    }
+
+    fn reset(&mut self, seed: u64) {
+        self.0.reset(seed);
+    }
+
+    fn state(&self) -> &[f64] {
+        self.0.state()
+    }
+
+    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+        self.0.step(action)
+    }
+}
+
+/// [`Environment`] without `Clone`, which a trait object cannot have.
+trait Erased: Send {
+    fn schema(&self) -> &Arc<Schema>;
+    fn reset(&mut self, seed: u64);
+    fn state(&self) -> &[f64];
+    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError>;
+    fn boxed_clone(&self) -> Box<dyn Erased>;
+}
+
+impl<E: Environment + 'static> Erased for E {
+    fn schema(&self) -> &Arc<Schema> {
+        Environment::schema(self)
+    }
+
+    fn reset(&mut self, seed: u64) {
+        Environment::reset(self, seed);
+    }
+
+    fn state(&self) -> &[f64] {
+        Environment::state(self)
+    }
+
+    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+        Environment::step(self, action)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Erased> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,51 @@
+//! Cutting episodes short.
+
+use std::sync::Arc;
+
+use super::environment::{Environment, EnvironmentError, Step};
+use crate::schema::Schema;
+
+/// An environment whose episodes are truncated after a number of steps.
+///
+/// Only `truncated` is set: whether the environment itself ended the episode stays apart.
+#[derive(Debug, Clone)]
+pub struct TimeLimit<E> {
+    environment: E,
+    limit: usize,
+    steps: usize,
+    over: bool,
+}
+
+impl<E: Environment> TimeLimit<E> {
+    /// Cuts the episodes of `environment` after `limit` steps.
+    pub fn new(environment: E, limit: usize) -> Self {
+        Self { environment, limit, steps: 0, over: false }
+    }
+}
+
+impl<E: Environment> Environment for TimeLimit<E> {
+    fn schema(&self) -> &Arc<Schema> {
+        self.environment.schema()
+    }
+
+    fn reset(&mut self, seed: u64) {
+        self.environment.reset(seed);
+        self.steps = 0;
+        self.over = false;
+    }
+
+    fn state(&self) -> &[f64] {
+        self.environment.state()
+    }
+
+    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+        if self.over {
+            let environment = self.environment.schema().name().to_owned();
+            return Err(EnvironmentError::Over { environment });
+        }
+        let step = self.environment.step(action)?;
+        self.steps += 1;
+        self.over = self.steps >= self.limit;
+        Ok(Step { truncated: step.truncated || self.over, ..step })
+    }
+}
