@@ -1,1 +1,52 @@
-fn main(){}
+//! `becausal`: why did the agent do that?
+//!
+//! The program is thin: it reads arguments, calls the library, and tells people what came of it.
+
+mod arguments;
+mod check;
+mod collect;
+mod describe;
+mod envs;
+mod failure;
+mod number;
+mod progress;
+mod replay;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command, Common};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let Arguments { common, command } = Arguments::parse();
+    match run(&common, &command) {
+        Ok(text) => {
+            // A reader that stops reading (`| head`) is no failure.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            let _ = std::io::stderr().write_all(failure.to_string().as_bytes());
+            failure.code()
+        }
+    }
+}
+
+/// Carries out a command and gives the text for standard output.
+fn run(common: &Common, command: &Command) -> Result<String, Failure> {
+    if let Some(threads) = common.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.get())
+            .build_global()
+            .map_err(|error| Failure::failed(format!("cannot start {threads} threads: {error}")))?;
+    }
+    match command {
+        Command::Envs(arguments) => envs::run(common, arguments),
+        Command::Check(arguments) => check::run(common, arguments),
+        Command::Collect(arguments) => collect::run(common, arguments),
+        Command::Replay(arguments) => replay::run(common, arguments),
+    }
+}

@@ -51,7 +51,10 @@ impl Stream {
     }
 
     /// The next 64 bits (PCG64, output function XSL-RR).
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves of the state, by definition")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the two halves of the state, by definition"
+    )]
     pub fn next_u64(&mut self) -> u64 {
         self.advance();
         let folded = (self.state >> 64) as u64 ^ self.state as u64;
@@ -105,7 +108,10 @@ impl Stream {
     ///
     /// One uniform number each, through the inverse of the distribution function: two streams in
     /// the same state stay aligned whatever is drawn from them.
-    #[expect(clippy::cast_precision_loss, reason = "53 bits and a half fit a double exactly enough")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "53 bits and a half fit a double exactly enough"
+    )]
     pub fn normal(&mut self) -> f64 {
         const SCALE: f64 = 1.0 / 9_007_199_254_740_992.0; // 2^-53
         normal_quantile(((self.next_u64() >> 11) as f64 + 0.5) * SCALE)
@@ -257,7 +263,8 @@ pub fn normal_quantile(p: f64) -> f64 {
         ],
     );
     let ratio = |(above, below): ([f64; 8], [f64; 8]), at: f64| {
-        let polynomial = |terms: [f64; 8]| terms.iter().rev().fold(0.0, |sum, term| sum * at + term);
+        let polynomial =
+            |terms: [f64; 8]| terms.iter().rev().fold(0.0, |sum, term| sum * at + term);
         polynomial(above) / polynomial(below)
     };
     let centred = p - 0.5;

@@ -34,7 +34,10 @@ fn messages(text: &str) -> String {
 
 /// A schema with this reward expression.
 fn with_reward(expression: &str) -> String {
-    format!("{}\ntest = {expression:?}\n", LANDER.split("[reward]").next().unwrap_or("").to_owned() + "[reward]")
+    format!(
+        "{}\ntest = {expression:?}\n",
+        LANDER.split("[reward]").next().unwrap_or("").to_owned() + "[reward]"
+    )
 }
 
 /// The value of an expression in one transition of the lander: x y legs legs count, engine thrust,
@@ -52,8 +55,10 @@ fn variables_keep_their_order_and_meaning() {
     let names: Vec<&str> = schema.slots().iter().map(|slot| slot.name.as_str()).collect();
     assert_eq!(
         names,
-        ["x", "y", "legs[0]", "legs[1]", "count", "engine", "thrust", "crash", "x'", "y'",
-         "legs'[0]", "legs'[1]", "count'"]
+        [
+            "x", "y", "legs[0]", "legs[1]", "count", "engine", "thrust", "crash", "x'", "y'",
+            "legs'[0]", "legs'[1]", "count'"
+        ]
     );
     assert_eq!(schema.state_slots(), 0..5);
     assert_eq!(schema.action_slots(), 5..7);
@@ -111,7 +116,10 @@ fn expressions_compute_what_they_say() {
 #[test]
 fn mistakes_in_expressions_name_their_place_and_the_probable_word() {
     let cases = [
-        ("x + vleocity", "line 17, column 13: unknown variable `vleocity` (expected one of `x`, `y`, `legs`, `count`, `engine`, `thrust`, `crash`)"),
+        (
+            "x + vleocity",
+            "line 17, column 13: unknown variable `vleocity` (expected one of `x`, `y`, `legs`, `count`, `engine`, `thrust`, `crash`)",
+        ),
         ("x + thurst", "line 17, column 13: unknown variable `thurst` (did you mean `thrust`?)"),
         ("x + cont'", "line 17, column 13: unknown variable `cont` (did you mean `count`?)"),
         ("hypo(x, y)", "unknown function `hypo` (did you mean `hypot`?)"),
@@ -119,13 +127,22 @@ fn mistakes_in_expressions_name_their_place_and_the_probable_word() {
         ("min(x)", "`min` takes at least 2 arguments, got 1"),
         ("if(crash, 1)", "`if` takes 3 (condition, then, otherwise) arguments, got 2"),
         ("sqrt()", "`sqrt` takes 1 arguments, got 0"),
-        ("crash + 1", "line 17, column 9: expected a number, got a boolean (write if(condition, 1, 0))"),
+        (
+            "crash + 1",
+            "line 17, column 9: expected a number, got a boolean (write if(condition, 1, 0))",
+        ),
         ("x && crash", "expected a boolean, got a number (compare it: x > 0)"),
         ("if(x, 1, 0)", "expected a boolean, got a number"),
         ("crash", "expected a number, got a boolean"),
-        ("engine + 1", "expected a number, got the category `engine` (compare it with a label: engine == \"none\")"),
+        (
+            "engine + 1",
+            "expected a number, got the category `engine` (compare it with a label: engine == \"none\")",
+        ),
         ("if(engine == manin, 1, 0)", "`engine` has no label \"manin\" (did you mean `main`?)"),
-        ("if(engine == 1, 1, 0)", "`engine` has no label \"1\" (expected one of `none`, `left`, `main`, `right`)"),
+        (
+            "if(engine == 1, 1, 0)",
+            "`engine` has no label \"1\" (expected one of `none`, `left`, `main`, `right`)",
+        ),
         ("if(crash == x, 1, 0)", "`==` cannot compare a boolean with a number"),
         ("thrust'", "`thrust` has no next value (it is an action; only states have one)"),
         ("crash'", "it is an outcome; only states have one"),
@@ -169,11 +186,31 @@ fn several_mistakes_are_reported_together_in_the_order_of_the_text() {
 #[test]
 fn mistakes_in_the_file_name_their_place_and_the_probable_word() {
     let cases = [
-        ("[state]", "[satte]", "line 3, column 2: unknown key `satte` in a schema (did you mean `state`?)"),
-        ("kind = \"integer\"", "kind = \"interger\"", "line 7, column 18: unknown kind `interger` (did you mean `integer`?)"),
-        ("kind = \"integer\", ", "", "`count` has no kind (add kind = one of continuous, integer, boolean, categorical)"),
-        ("x = { kind = \"continuous\" }", "x = \"continuous\"", "`x` must be a table, got string (write x = { kind = \"continuous\" })"),
-        (", labels = [\"none\", \"left\", \"main\", \"right\"]", "", "`engine` is categorical but has no labels"),
+        (
+            "[state]",
+            "[satte]",
+            "line 3, column 2: unknown key `satte` in a schema (did you mean `state`?)",
+        ),
+        (
+            "kind = \"integer\"",
+            "kind = \"interger\"",
+            "line 7, column 18: unknown kind `interger` (did you mean `integer`?)",
+        ),
+        (
+            "kind = \"integer\", ",
+            "",
+            "`count` has no kind (add kind = one of continuous, integer, boolean, categorical)",
+        ),
+        (
+            "x = { kind = \"continuous\" }",
+            "x = \"continuous\"",
+            "`x` must be a table, got string (write x = { kind = \"continuous\" })",
+        ),
+        (
+            ", labels = [\"none\", \"left\", \"main\", \"right\"]",
+            "",
+            "`engine` is categorical but has no labels",
+        ),
         ("\"left\"", "\"none\"", "the label \"none\" stands twice"),
         ("\"left\"", "3", "a label must be a string, got integer (write \"3\")"),
         ("size = 2", "size = 0", "`size` must be a whole number from 1 to 10000, got 0"),
@@ -185,7 +222,11 @@ fn mistakes_in_the_file_name_their_place_and_the_probable_word() {
         ("thrust =", "if =", "`if` means something else in expressions"),
         ("thrust =", "reward =", "`reward` is a column of recorded data"),
         ("thrust =", "\"a b\" =", "`a b` cannot name a variable"),
-        ("crash = \"if(crash, -100, 0)\"", "crash = -100", "`crash` must be a string, got integer (write \"-100\")"),
+        (
+            "crash = \"if(crash, -100, 0)\"",
+            "crash = -100",
+            "`crash` must be a string, got integer (write \"-100\")",
+        ),
         ("when =", "wen =", "unknown key `wen` of [termination] (did you mean `when`?)"),
         ("name = \"LunarLander-v3\"", "", "the schema has no name"),
         ("[action]", "[action", "line 9, column 8: not TOML"),
@@ -258,13 +299,15 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn label() -> impl Strategy<Value = String> {
-    text().prop_map(|text| text.replace('"', "").trim().to_owned()).prop_filter("not empty", |label| !label.is_empty())
+    text()
+        .prop_map(|text| text.replace('"', "").trim().to_owned())
+        .prop_filter("not empty", |label| !label.is_empty())
 }
 
 prop_compose! {
     fn variable()(
         name in "[a-zA-Zθ_][a-zA-Z0-9_]{3,8}",
-        kind in 0..4,
+        kind in 0..4usize,
         size in proptest::option::of(1..5usize),
         low in proptest::option::of(-1e300..0f64),
         high in proptest::option::of(0f64..1e-3),
@@ -276,7 +319,7 @@ prop_compose! {
         let quoted = |text: &str| toml_edit::Value::from(text).to_string();
         let mut body = match kind {
             0 | 1 => {
-                let mut body = format!("kind = {:?}", ["continuous", "integer"][kind as usize]);
+                let mut body = format!("kind = {:?}", ["continuous", "integer"][kind]);
                 if let Some(low) = low { write!(body, ", low = {low:?}").expect("string"); }
                 if let Some(high) = high { write!(body, ", high = {high:?}").expect("string"); }
                 body

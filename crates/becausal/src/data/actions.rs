@@ -73,12 +73,11 @@ fn from_text(
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let fields: Vec<&str> = line.split(',').map(|field| field.trim().trim_matches('"')).collect();
+        let fields: Vec<&str> =
+            line.split(',').map(|field| field.trim().trim_matches('"')).collect();
         if std::mem::take(&mut first) {
-            columns = names
-                .iter()
-                .map(|name| fields.iter().position(|field| field == name))
-                .collect();
+            columns =
+                names.iter().map(|name| fields.iter().position(|field| field == name)).collect();
             if columns.is_some() {
                 continue;
             }
@@ -112,7 +111,8 @@ fn from_archive(path: &Path, schema: &Schema) -> Result<Vec<Vec<f64>>, Problem> 
     let width = schema.action_slots().len();
     // All action variables in one array, as Gymnasium has them.
     for name in ["action", "actions"] {
-        let index = has(&archive, name).filter(|_| !schema.variables().iter().any(|v| v.name == name));
+        let index =
+            has(&archive, name).filter(|_| !schema.variables().iter().any(|v| v.name == name));
         if let Some(index) = index {
             return from_entry(&mut archive, index, schema, 0..width);
         }
@@ -131,7 +131,8 @@ fn from_archive(path: &Path, schema: &Schema) -> Result<Vec<Vec<f64>>, Problem> 
         } else if actions.len() == part.len() {
             actions.iter_mut().zip(part).for_each(|(action, more)| action.extend(more));
         } else {
-            let message = format!("`{}` has {} rows, others {}", variable.name, part.len(), actions.len());
+            let message =
+                format!("`{}` has {} rows, others {}", variable.name, part.len(), actions.len());
             return Err(Problem::Columns(vec![message]));
         }
     }

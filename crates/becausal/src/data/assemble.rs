@@ -224,7 +224,9 @@ impl Assembly {
         let keep = |column: &Column, kind: &Kind| {
             let mut kept = Column::new(kind);
             if !column.is_empty() {
-                ranges.iter().for_each(|range| kept.extend(column, range.clone()));
+                for range in &ranges {
+                    kept.extend(column, range.clone());
+                }
             }
             kept
         };

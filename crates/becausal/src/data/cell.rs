@@ -69,7 +69,8 @@ fn category(labels: &[String], cell: Cell<'_>) -> Result<f64, String> {
         Cell::Blank => return Err("the cell is empty".into()),
     };
     if labels_are_numbers(labels) {
-        let known = labels.iter().position(|label| label.parse::<i64>().is_ok_and(|l| l as f64 == number));
+        let known =
+            labels.iter().position(|label| label.parse::<i64>().is_ok_and(|l| l as f64 == number));
         return known.map(|index| index as f64).ok_or_else(|| {
             format!("unknown label {number} (expected one of {})", labels.join(", "))
         });

@@ -20,10 +20,8 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
     if !next(&mut lines, &mut record)? {
         return Err(Problem::damaged("CSV", "the file is empty, expected a line of column names"));
     }
-    let names: Vec<String> = record
-        .iter()
-        .map(|field| String::from_utf8_lossy(field).trim().to_owned())
-        .collect();
+    let names: Vec<String> =
+        record.iter().map(|field| String::from_utf8_lossy(field).trim().to_owned()).collect();
     if let [only] = names.as_slice()
         && let Some(other) = [';', '\t'].into_iter().find(|&other| only.contains(other))
     {

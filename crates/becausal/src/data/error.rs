@@ -91,7 +91,7 @@ impl Problem {
         DataError { path: path.to_owned(), problem: self }
     }
 
-    pub(super) fn damaged(format: &'static str, message: impl ToString) -> Self {
+    pub(super) fn damaged(format: &'static str, message: impl std::fmt::Display) -> Self {
         Self::Damaged { format, message: message.to_string() }
     }
 

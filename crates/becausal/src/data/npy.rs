@@ -50,14 +50,17 @@ pub(super) fn read_header(input: &mut impl Read) -> Result<(ArrayHeader, usize),
         2 | 3 => 4,
         version => return Err(format!("unknown version {version} of NumPy's format")),
     };
-    input.read_exact(&mut length[..width]).map_err(|_| "the array's header is cut off".to_owned())?;
+    input
+        .read_exact(&mut length[..width])
+        .map_err(|_| "the array's header is cut off".to_owned())?;
     let length = u32::from_le_bytes(length) as usize;
     if length > LONGEST_HEADER {
         return Err(format!("the array's header claims {length} bytes"));
     }
     let mut text = vec![0; length];
     input.read_exact(&mut text).map_err(|_| "the array's header is cut off".to_owned())?;
-    let text = std::str::from_utf8(&text).map_err(|_| "the array's header is not text".to_owned())?;
+    let text =
+        std::str::from_utf8(&text).map_err(|_| "the array's header is not text".to_owned())?;
     Ok((parse_header(text)?, 8 + width + length))
 }
 
@@ -217,7 +220,8 @@ pub(super) fn write_header(
         Some(columns) => format!("({rows}, {columns})"),
         None => format!("({rows},)"),
     };
-    let mut header = format!("{{'descr': '{element}', 'fortran_order': False, 'shape': {shape}, }}");
+    let mut header =
+        format!("{{'descr': '{element}', 'fortran_order': False, 'shape': {shape}, }}");
     // The elements begin at a multiple of 64 bytes.
     let padding = 63 - (10 + header.len()) % 64;
     header.extend(std::iter::repeat_n(' ', padding));

@@ -13,6 +13,7 @@ use super::error::Problem;
 use super::npy::{self, ArrayHeader};
 use super::read::{ReadOptions, Recording, assembly};
 use super::transitions::Transitions;
+use super::write::whole;
 use crate::schema::{Kind, Schema};
 
 /// What deflate can save at most is about 1030 to 1; a larger claim is a lie.
@@ -53,7 +54,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
     assembly.finish()
 }
 
-fn damaged(error: impl ToString) -> Problem {
+fn damaged(error: impl std::fmt::Display) -> Problem {
     Problem::damaged("NPZ", error)
 }
 
@@ -98,9 +99,10 @@ fn column_names(
         return Ok(vec![entry.name.clone()]);
     }
     let name = entry.name.as_str();
-    let variable = schema.variables().iter().find(|variable| {
-        name.strip_suffix('\'').unwrap_or(name) == variable.name
-    });
+    let variable = schema
+        .variables()
+        .iter()
+        .find(|variable| name.strip_suffix('\'').unwrap_or(name) == variable.name);
     let size = variable.and_then(|variable| variable.size);
     let wrong = |expected: &str| {
         let shape = &entry.header.shape;
@@ -119,7 +121,9 @@ fn column_names(
 
 fn check_lengths(entries: &[Entry], options: &ReadOptions) -> Result<(), Problem> {
     let mut used = entries.iter().filter(|entry| !options.ignore.contains(&entry.name));
-    let Some(first) = used.next() else { return Ok(()) };
+    let Some(first) = used.next() else {
+        return Ok(());
+    };
     let rows = |entry: &Entry| entry.header.shape.first().copied().unwrap_or(0);
     match used.find(|entry| rows(entry) != rows(first)) {
         Some(other) => Err(Problem::Columns(vec![format!(
@@ -240,13 +244,13 @@ impl<W: Write + Seek> NpzWriter<W> {
                     match &variable.kind {
                         Kind::Continuous(_) => output.write_all(&value.to_le_bytes())?,
                         Kind::Boolean => output.write_all(&[u8::from(value != 0.0)])?,
-                        Kind::Integer(_) => output.write_all(&(value as i64).to_le_bytes())?,
+                        Kind::Integer(_) => output.write_all(&whole(value).to_le_bytes())?,
                         Kind::Categorical(labels) => {
                             let code = transitions.code(element, row);
                             let number = if labels_are_numbers(labels) {
                                 labels[code].parse().unwrap_or_default()
                             } else {
-                                code as i64
+                                whole(value)
                             };
                             output.write_all(&number.to_le_bytes())?;
                         }
@@ -274,10 +278,8 @@ impl<W: Write + Seek> NpzWriter<W> {
         let failed = |source| Problem::system("write", source);
         let mut archive = ZipWriter::new(self.output);
         for array in self.arrays {
-            let mut values = array
-                .values
-                .into_inner()
-                .map_err(|error| failed(error.into_error()))?;
+            let mut values =
+                array.values.into_inner().map_err(|error| failed(error.into_error()))?;
             let bytes = values.seek(SeekFrom::End(0)).map_err(failed)?;
             values.seek(SeekFrom::Start(0)).map_err(failed)?;
             // Stored, not deflated: as np.savez does, and read at the speed of the disk.

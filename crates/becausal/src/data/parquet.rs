@@ -21,6 +21,7 @@ use super::column::Column;
 use super::error::Problem;
 use super::read::{ReadOptions, Recording, assembly};
 use super::transitions::Transitions;
+use super::write::whole;
 use crate::schema::{Kind, Schema};
 
 /// Where the file's metadata keeps the schema.
@@ -59,6 +60,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
     assembly.finish()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err asks for")]
 fn damaged(error: ParquetError) -> Problem {
     let message = error.to_string();
     let message = message.strip_prefix("Parquet error: ").unwrap_or(&message);
@@ -100,9 +102,10 @@ impl Meaning {
                 | ConvertedType::INT_32
                 | ConvertedType::INT_64,
             ) => match column.physical_type() {
-                PhysicalType::INT96 | PhysicalType::FIXED_LEN_BYTE_ARRAY => {
-                    Err(format!("has the type {}: expected numbers, booleans or text", column.physical_type()))
-                }
+                PhysicalType::INT96 | PhysicalType::FIXED_LEN_BYTE_ARRAY => Err(format!(
+                    "has the type {}: expected numbers, booleans or text",
+                    column.physical_type()
+                )),
                 _ => Ok(Self::Plain),
             },
             (
@@ -139,7 +142,8 @@ fn read_column(
         }
         ColumnReader::Int32ColumnReader(reader) => {
             each(reader, nullable, index, assembly, |assembly, number| {
-                let wide = if unsigned { i64::from(number.cast_unsigned()) } else { i64::from(*number) };
+                let wide =
+                    if unsigned { i64::from(number.cast_unsigned()) } else { i64::from(*number) };
                 assembly.put(index, Cell::Whole(wide))
             })
         }
@@ -195,7 +199,8 @@ fn each<T: DataType>(
         let mut present = values.iter();
         for record in 0..records {
             let row = assembly.rows(index);
-            let value = if nullable && levels.get(record) == Some(&0) { None } else { present.next() };
+            let value =
+                if nullable && levels.get(record) == Some(&0) { None } else { present.next() };
             let done = match value {
                 Some(value) => put(assembly, value),
                 None => assembly.put(index, Cell::Blank),
@@ -218,11 +223,7 @@ pub(super) struct ParquetWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    pub(super) fn new(
-        output: W,
-        schema: &Arc<Schema>,
-        with_reward: bool,
-    ) -> Result<Self, Problem> {
+    pub(super) fn new(output: W, schema: &Arc<Schema>, with_reward: bool) -> Result<Self, Problem> {
         let mut fields = vec![field("episode", PhysicalType::INT64, None)?];
         for (slot, description) in schema.slots().iter().enumerate() {
             let (physical, logical) = match schema.variable_of(slot).kind {
@@ -269,7 +270,11 @@ impl<W: Write + Send> ParquetWriter<W> {
             let group = self.pending.slice(0..GROUP);
             let rest = self.pending.slice(GROUP..self.pending.len());
             let next_episode = self.first_episode
-                + if rest.is_empty() { self.pending.episodes() } else { self.pending.episode_of(GROUP) };
+                + if rest.is_empty() {
+                    self.pending.episodes()
+                } else {
+                    self.pending.episode_of(GROUP)
+                };
             self.write_group(&group)?;
             self.pending = rest;
             self.first_episode = next_episode;
@@ -329,7 +334,7 @@ impl Values {
     fn of(rows: &Transitions, slot: usize) -> Self {
         match (rows.column(slot), &rows.schema().variable_of(slot).kind) {
             (Column::Numbers(values), Kind::Integer(_)) => {
-                Self::Whole(values.iter().map(|&value| value as i64).collect())
+                Self::Whole(values.iter().map(|&value| whole(value)).collect())
             }
             (Column::Numbers(values), _) => Self::Numbers(values.clone()),
             (Column::Flags(values), _) => Self::Flags(values.clone()),

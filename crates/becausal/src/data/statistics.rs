@@ -27,12 +27,8 @@ impl Spread {
             return None;
         }
         let count = column.len() as f64;
-        let mut spread = Self {
-            minimum: f64::INFINITY,
-            maximum: f64::NEG_INFINITY,
-            mean: 0.0,
-            deviation: 0.0,
-        };
+        let mut spread =
+            Self { minimum: f64::INFINITY, maximum: f64::NEG_INFINITY, mean: 0.0, deviation: 0.0 };
         // The first value is taken off before summing: a column of equal values has exactly
         // that value as its mean and no spread at all.
         let origin = column.get(0);
@@ -61,7 +57,9 @@ fn for_each(column: &Column, mut work: impl FnMut(f64)) {
     while from < column.len() {
         let rows = block.len().min(column.len() - from);
         column.load(from, &mut block[..rows]);
-        block[..rows].iter().for_each(|&value| work(value));
+        for &value in &block[..rows] {
+            work(value);
+        }
         from += rows;
     }
 }
@@ -88,10 +86,8 @@ impl Standardisation {
         let mut mean = Vec::with_capacity(next.end);
         let mut scale = Vec::with_capacity(next.end);
         for slot in 0..next.start {
-            let numeric = matches!(
-                schema.variable_of(slot).kind,
-                Kind::Continuous(_) | Kind::Integer(_)
-            );
+            let numeric =
+                matches!(schema.variable_of(slot).kind, Kind::Continuous(_) | Kind::Integer(_));
             let spread = numeric.then(|| Spread::of(transitions.column(slot))).flatten();
             mean.push(spread.map_or(0.0, |spread| spread.mean));
             let deviation = spread.map_or(1.0, |spread| spread.deviation);

@@ -54,9 +54,9 @@ pub struct Writer {
 type Temporary = BufWriter<NamedTempFile>;
 
 enum Output {
-    Csv(CsvWriter<Temporary>),
+    Csv(Box<CsvWriter<Temporary>>),
     Parquet(Box<ParquetWriter<Temporary>>),
-    Npz(NpzWriter<Temporary>),
+    Npz(Box<NpzWriter<Temporary>>),
 }
 
 impl Writer {
@@ -69,12 +69,12 @@ impl Writer {
         let problem = |problem: Problem| problem.of(path);
         let file = BufWriter::with_capacity(1 << 16, temporary(path).map_err(problem)?);
         let output = match format {
-            Format::Csv => CsvWriter::new(file, &column_names(schema, with_reward)).map(Output::Csv),
+            Format::Csv => CsvWriter::new(file, &column_names(schema, with_reward))
+                .map(|writer| Output::Csv(Box::new(writer))),
             Format::Parquet => ParquetWriter::new(file, schema, with_reward)
                 .map(|writer| Output::Parquet(Box::new(writer))),
-            Format::Npz => {
-                NpzWriter::new(file, directory(path), schema, with_reward).map(Output::Npz)
-            }
+            Format::Npz => NpzWriter::new(file, directory(path), schema, with_reward)
+                .map(|writer| Output::Npz(Box::new(writer))),
         };
         Ok(Self {
             path: path.to_owned(),
@@ -93,7 +93,11 @@ impl Writer {
     /// When their schema is another one, or they have no reward although one is to be written.
     pub fn append(&mut self, transitions: &Transitions) -> Result<(), DataError> {
         assert_eq!(self.schema, *transitions.schema(), "transitions of the file's schema");
-        assert_eq!(self.with_reward, transitions.reward().is_some(), "a reward in all rows or none");
+        assert_eq!(
+            self.with_reward,
+            transitions.reward().is_some(),
+            "a reward in all rows or none"
+        );
         match &mut self.output {
             Output::Csv(writer) => writer.append(transitions),
             Output::Parquet(writer) => writer.append(transitions),
@@ -153,6 +157,12 @@ fn column_names(schema: &Schema, with_reward: bool) -> Vec<String> {
         .chain(reward)
         .chain(["terminated".to_owned(), "truncated".to_owned()])
         .collect()
+}
+
+/// A whole number, exactly: the readers and environments let none beyond 2^53 in.
+#[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
+pub(super) fn whole(value: f64) -> i64 {
+    value as i64
 }
 
 fn directory(path: &Path) -> &Path {

@@ -30,8 +30,7 @@ impl AimTest {
     /// The environment at the start of episode 0.
     #[must_use]
     pub fn new(schema: Arc<Schema>) -> Self {
-        let mut environment =
-            Self { schema, state: [0.0; 5], noise: Stream::new(0), over: false };
+        let mut environment = Self { schema, state: [0.0; 5], noise: Stream::new(0), over: false };
         environment.reset(0);
         environment
     }

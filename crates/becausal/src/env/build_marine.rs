@@ -216,8 +216,14 @@ impl BuildMarine {
             ("depots'", &["depots"]),
         ];
         let [workers, marines, barracks, depots] = KEEP;
-        let none: &[Parents] =
-            &[workers, marines, barracks, depots, ("money'", &["money", "workers"]), ("time'", &["time"])];
+        let none: &[Parents] = &[
+            workers,
+            marines,
+            barracks,
+            depots,
+            ("money'", &["money", "workers"]),
+            ("time'", &["time"]),
+        ];
         let worker: &[Parents] = &[
             ("workers'", &["workers", "marines", "depots", "money"]),
             marines,
@@ -279,8 +285,8 @@ impl Environment for BuildMarine {
         check_step(&self.schema, self.over, action)?;
         let marines = self.marines;
         let mut stream = Stream::new(self.noise.next_u64());
-        let choice = (0..5).find(|&index| f64::from(index) == action[0]).unwrap_or(0);
-        self.act(choice as usize, &mut stream);
+        let choice = (0..5).find(|&index| index as f64 == action[0]).unwrap_or(0);
+        self.act(choice, &mut stream);
         self.over = self.time >= END;
         self.show();
         Ok(Step {

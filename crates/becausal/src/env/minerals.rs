@@ -24,14 +24,27 @@ const CONTENT: u32 = 1800;
 enum Task {
     Idle,
     /// On the way to a field.
-    Going { field: usize, until: f64 },
+    Going {
+        field: usize,
+        until: f64,
+    },
     /// In the queue of a field.
-    Waiting { field: usize },
-    Mining { field: usize, until: f64 },
+    Waiting {
+        field: usize,
+    },
+    Mining {
+        field: usize,
+        until: f64,
+    },
     /// On the way back with a load.
-    Returning { field: usize, until: f64 },
+    Returning {
+        field: usize,
+        until: f64,
+    },
     /// Putting up a building; idle afterwards.
-    Building { until: f64 },
+    Building {
+        until: f64,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -139,7 +152,9 @@ impl Minerals {
         let best = candidates
             .filter_map(|(worker, task)| preference(task).map(|rank| (rank, worker)))
             .min();
-        let Some((_, worker)) = best else { return false };
+        let Some((_, worker)) = best else {
+            return false;
+        };
         match self.workers[worker] {
             Task::Waiting { field } => self.fields[field].queue.retain(|&other| other != worker),
             Task::Mining { field, .. } => self.leave(field),
@@ -263,7 +278,7 @@ mod tests {
     fn fields_run_out_and_workers_go_idle() {
         let mut minerals = Minerals::new(24, &mut Stream::new(1));
         minerals.pass(30.0 * 960.0);
-        assert_eq!(minerals.take_delivered(), FIELDS as u32 * CONTENT);
+        assert_eq!(minerals.take_delivered() as usize, FIELDS * CONTENT as usize);
         assert!(minerals.workers.iter().all(|task| *task == Task::Idle));
         minerals.send_idle(&mut Stream::new(1));
         assert!(minerals.has_idle());

@@ -39,11 +39,8 @@ impl Vacuum {
     }
 
     pub(super) fn truth(schema: &Schema) -> Truth {
-        let moving: &[super::truth::Parents] = &[
-            ("clean_1'", &["clean_1"]),
-            ("clean_2'", &["clean_2"]),
-            ("failure", &["position"]),
-        ];
+        let moving: &[super::truth::Parents] =
+            &[("clean_1'", &["clean_1"]), ("clean_2'", &["clean_2"]), ("failure", &["position"])];
         let sucking: &[super::truth::Parents] = &[
             ("position'", &["position"]),
             ("clean_1'", &["position", "clean_1"]),

@@ -23,7 +23,12 @@ pub(super) fn slots(variables: &[Variable]) -> Vec<Slot> {
 }
 
 /// The index of a slot.
-pub(super) fn slot_of(variables: &[Variable], variable: usize, element: usize, next: bool) -> usize {
+pub(super) fn slot_of(
+    variables: &[Variable],
+    variable: usize,
+    element: usize,
+    next: bool,
+) -> usize {
     let before: usize = variables[..variable].iter().map(Variable::elements).sum();
     let all: usize = variables.iter().map(Variable::elements).sum();
     before + element + if next { all } else { 0 }

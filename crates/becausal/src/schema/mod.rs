@@ -26,8 +26,10 @@ mod expression;
 mod factorisation;
 mod layout;
 mod read;
+mod reference;
 mod suggest;
 mod token;
+mod typing;
 mod variable;
 mod write;
 

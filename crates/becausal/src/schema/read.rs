@@ -38,7 +38,8 @@ impl Schema {
                 return Err(mistakes.into_error());
             }
         };
-        let schema = Reader { text, mistakes: &mut mistakes, broken: Vec::new() }.schema(document.as_table());
+        let schema = Reader { text, mistakes: &mut mistakes, broken: Vec::new() }
+            .schema(document.as_table());
         if mistakes.is_empty() { Ok(schema) } else { Err(mistakes.into_error()) }
     }
 }
@@ -53,26 +54,19 @@ struct Reader<'a, 'b> {
 impl Reader<'_, '_> {
     fn schema(&mut self, table: &dyn TableLike) -> Schema {
         self.known_keys(table, &TABLES, "in a schema");
-        let name = match table.get("name") {
-            Some(item) => self.text(item, "name").unwrap_or_default(),
-            None => {
-                self.mistakes.add(
-                    0..0,
-                    "the schema has no name",
-                    Some("begin with name = \"…\"".into()),
-                );
-                String::new()
-            }
-        };
-        let description =
-            table.get("description").and_then(|item| self.text(item, "description"));
+        let name = table.get("name").and_then(|item| self.text(item, "name"));
+        if !table.contains_key("name") {
+            let help = "begin with name = \"…\"";
+            self.mistakes.add(0..0, "the schema has no name", Some(help.into()));
+        }
+        let description = table.get("description").and_then(|item| self.text(item, "description"));
         let mut variables: Vec<Variable> = Vec::new();
         for role in [Role::State, Role::Action, Role::Outcome] {
             self.role(table, role, &mut variables);
         }
         let rewards = self.rewards(table, &variables);
         let termination = self.termination(table, &variables);
-        Schema::new(name, description, variables, rewards, termination)
+        Schema::new(name.unwrap_or_default(), description, variables, rewards, termination)
     }
 
     fn role(&mut self, table: &dyn TableLike, role: Role, variables: &mut Vec<Variable>) {
@@ -154,12 +148,7 @@ impl Reader<'_, '_> {
         Some(Variable { name: name.to_owned(), role, kind, size, unit, label })
     }
 
-    fn labels(
-        &mut self,
-        name: &str,
-        table: &dyn TableLike,
-        kind: &Item,
-    ) -> Option<Vec<String>> {
+    fn labels(&mut self, name: &str, table: &dyn TableLike, kind: &Item) -> Option<Vec<String>> {
         let Some(item) = table.get("labels") else {
             let message = format!("`{name}` is categorical but has no labels");
             let help = "add labels = [\"…\", \"…\"]";
@@ -206,8 +195,10 @@ impl Reader<'_, '_> {
             Some(size) if (1..=LARGEST_VECTOR).contains(&size) => Some(size),
             _ => {
                 let found = item.to_string();
-                let message =
-                    format!("`size` must be a whole number from 1 to {LARGEST_VECTOR}, got {}", found.trim());
+                let message = format!(
+                    "`size` must be a whole number from 1 to {LARGEST_VECTOR}, got {}",
+                    found.trim()
+                );
                 self.mistakes.add(item.span().unwrap_or(0..0), message, None);
                 None
             }
@@ -215,8 +206,12 @@ impl Reader<'_, '_> {
     }
 
     fn rewards(&mut self, table: &dyn TableLike, variables: &[Variable]) -> Vec<Reward> {
-        let Some(item) = table.get("reward") else { return Vec::new() };
-        let Some(inside) = self.table(item, "reward") else { return Vec::new() };
+        let Some(item) = table.get("reward") else {
+            return Vec::new();
+        };
+        let Some(inside) = self.table(item, "reward") else {
+            return Vec::new();
+        };
         let mut rewards = Vec::new();
         for (name, item) in inside.iter() {
             if name.trim().is_empty() {
@@ -229,11 +224,7 @@ impl Reader<'_, '_> {
         rewards
     }
 
-    fn termination(
-        &mut self,
-        table: &dyn TableLike,
-        variables: &[Variable],
-    ) -> Option<Expression> {
+    fn termination(&mut self, table: &dyn TableLike, variables: &[Variable]) -> Option<Expression> {
         let inside = self.table(table.get("termination")?, "termination")?;
         self.known_keys(inside, &["when"], "of [termination]");
         self.expression(inside.get("when")?, "when", variables, Wanted::Boolean)
@@ -289,7 +280,8 @@ impl Reader<'_, '_> {
         let text = item.as_str().map(str::to_owned);
         if text.is_none() {
             let message = format!("`{name}` must be a string, got {}", item.type_name());
-            let help = item.as_value().map(|value| format!("write \"{}\"", value.to_string().trim()));
+            let help =
+                item.as_value().map(|value| format!("write \"{}\"", value.to_string().trim()));
             self.mistakes.add(item.span().unwrap_or(0..0), message, help);
         }
         text
@@ -330,7 +322,7 @@ fn name_objection(name: &str) -> Option<String> {
 }
 
 fn key_span(table: &dyn TableLike, key: &str) -> Range<usize> {
-    table.key(key).and_then(|key| key.span()).unwrap_or(0..0)
+    table.key(key).and_then(toml_edit::Key::span).unwrap_or(0..0)
 }
 
 fn value_span(table: &dyn TableLike, key: &str) -> Range<usize> {
@@ -340,7 +332,9 @@ fn value_span(table: &dyn TableLike, key: &str) -> Range<usize> {
 /// For each byte of a decoded string (and its end), the byte of its TOML form that it comes from.
 fn offsets(raw: &str, decoded: &str) -> Vec<usize> {
     let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quote| raw.starts_with(quote));
-    let Some(quote) = quote else { return Vec::new() };
+    let Some(quote) = quote else {
+        return Vec::new();
+    };
     let mut at = quote.len();
     if quote.len() == 3 {
         at += raw[at..].len() - raw[at..].trim_start_matches(['\r', '\n']).len();

@@ -2,10 +2,7 @@
 
 /// The candidate nearest to `name`, when it is near enough to be a slip of the hand.
 #[must_use]
-pub fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = name.to_lowercase();
     candidates
         .into_iter()
@@ -24,10 +21,7 @@ pub fn nearest<'a>(
 
 /// A sentence for an error: the probable name, or else all of them (at most twenty).
 #[must_use]
-pub fn suggestion<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str> + Clone,
-) -> String {
+pub fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
     if let Some(candidate) = nearest(name, candidates.clone()) {
         return format!("did you mean `{candidate}`?");
     }

@@ -118,9 +118,7 @@ impl Kind {
             Self::Boolean if value != 0.0 && value != 1.0 => {
                 Some(format!("expected true or false (1 or 0), got {value}"))
             }
-            Self::Categorical(labels)
-                if !whole || value < 0.0 || value >= labels.len() as f64 =>
-            {
+            Self::Categorical(labels) if !whole || value < 0.0 || value >= labels.len() as f64 => {
                 Some(format!(
                     "{value} is no index of a label: expected 0 to {}",
                     labels.len().saturating_sub(1)

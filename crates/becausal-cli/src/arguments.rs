@@ -1,0 +1,148 @@
+//! The command line.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use becausal::env::Options;
+use clap::{Args, Parser, Subcommand};
+
+/// Why did the agent do that?
+///
+/// becausal learns a causal model of an agent's environment from recorded transitions and explains
+/// actions by the chains of causes from the action to the rewards.
+#[derive(Parser)]
+#[command(name = "becausal", version, max_term_width = 100)]
+#[command(after_help = "Begin with `becausal envs`. Exit codes: 0 done, 1 failed, 2 wrong usage.")]
+pub struct Arguments {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Args)]
+pub struct Common {
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print no progress
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Use this many threads (default: one for each core); results do not depend on it
+    #[arg(long, global = true, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// List environments, or show the variables and rewards of one
+    #[command(after_help = "Examples:\n  becausal envs\n  becausal envs CartPole-v1\n  \
+        becausal envs BuildMarine-v0 --schema > schema.toml   # a schema to start from")]
+    Envs(Envs),
+    /// Is my schema right, does my data fit it?
+    #[command(after_help = "Examples:\n  becausal check schema.toml\n  \
+        becausal check schema.toml log.csv --ignore timestamp\n  \
+        becausal check CartPole-v1 data.parquet\n\n\
+        Data: one row per transition in time order; columns named like the variables, next states \
+        with a prime (x'), vectors legs[0], legs[1]; optional: episode, terminated, truncated, \
+        reward. Without primed columns the next row of the episode is the next state. \
+        Formats: .csv, .parquet, .npz.")]
+    Check(Check),
+    /// Record transitions of an environment
+    #[command(
+        after_help = "Examples:\n  becausal collect CartPole-v1 -n 20000 -o data.parquet\n  \
+        becausal collect CartPole-v1 -n 5000 -o data.csv --seed 7 \
+        --env-option max_episode_steps=200\n\n\
+        The same seed gives the same file, byte for byte, on any number of threads."
+    )]
+    Collect(Collect),
+    /// Record a given sequence of actions, from a given seed
+    #[command(after_help = "Examples:\n  printf 'left\\nright\\nleft\\n' > actions.txt\n  \
+        becausal replay CartPole-v1 --seed 42 --actions actions.txt -o data.csv\n\n\
+        FILE: one action a line, a label (left), its index (0), or main=0.5,lateral=-1; or a CSV \
+        whose first line names the action variables; or .npy, .npz (an array `action`, or one named \
+        like each action variable); or recorded transitions (.csv, .parquet, .npz). The replay ends \
+        with the episode or with the file; there is no time limit.")]
+    Replay(Replay),
+}
+
+#[derive(Args)]
+pub struct Envs {
+    /// The environment to show
+    pub id: Option<String>,
+    /// Print its schema, ready to be put into a file
+    #[arg(long, requires = "id")]
+    pub schema: bool,
+}
+
+#[derive(Args)]
+pub struct Check {
+    /// A schema file (TOML), or the id of an environment
+    pub schema: PathBuf,
+    /// Recorded transitions: .csv, .parquet or .npz
+    pub data: Option<PathBuf>,
+    /// Leave out a column that is not in the schema (may be given several times)
+    #[arg(long, value_name = "COLUMN", requires = "data")]
+    pub ignore: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct Collect {
+    /// The environment; `becausal envs` lists them
+    pub env: String,
+    /// How many transitions
+    #[arg(short = 'n', long, value_name = "N")]
+    pub rows: NonZeroUsize,
+    /// Where to: .csv, .parquet or .npz
+    #[arg(short, long, value_name = "DATA")]
+    pub output: PathBuf,
+    /// Who acts
+    #[arg(long, default_value = "random", value_parser = ["random"])]
+    pub policy: String,
+    #[command(flatten)]
+    pub environment: EnvironmentArguments,
+}
+
+#[derive(Args)]
+pub struct Replay {
+    /// The environment; `becausal envs` lists them
+    pub env: String,
+    /// The file of actions
+    #[arg(long, value_name = "FILE")]
+    pub actions: PathBuf,
+    /// Where to: .csv, .parquet or .npz
+    #[arg(short, long, value_name = "DATA")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub environment: EnvironmentArguments,
+}
+
+#[derive(Args)]
+pub struct EnvironmentArguments {
+    /// Seed of all that is random
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// An option of the environment, as Gymnasium calls it (may be given several times)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_option)]
+    pub env_option: Vec<(String, String)>,
+}
+
+impl EnvironmentArguments {
+    pub fn options(&self) -> Options {
+        let mut options = Options::default();
+        for (name, value) in &self.env_option {
+            options.set(name, value);
+        }
+        options
+    }
+}
+
+fn parse_option(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("expected NAME=VALUE, for instance max_episode_steps=200".into()),
+    }
+}

@@ -1,0 +1,306 @@
+//! `becausal check`: is the schema right, and does the data fit it?
+
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use becausal::data::{ReadOptions, Recording, Spread, read};
+use becausal::env::find;
+use becausal::schema::Kind;
+use becausal::{Schema, Transitions};
+use serde_json::{Value, json};
+
+use crate::arguments::{Check, Common};
+use crate::describe;
+use crate::failure::Failure;
+use crate::number::{brief, count, counted};
+
+pub fn run(common: &Common, arguments: &Check) -> Result<String, Failure> {
+    let schema = Arc::new(load_schema(&arguments.schema)?);
+    let Some(path) = &arguments.data else {
+        return Ok(if common.json {
+            describe::line(&json!({ "schema": describe::json(&schema) }))
+        } else {
+            format!("{} is right.\n\n{}", arguments.schema.display(), describe::text(&schema))
+        });
+    };
+    let options =
+        ReadOptions { schema: Some(Arc::clone(&schema)), ignore: arguments.ignore.clone() };
+    let recording = read(path, &options)?;
+    let findings = Findings::of(&recording)?;
+    Ok(if common.json {
+        let data = findings.json(&recording);
+        describe::line(&json!({ "schema": describe::json(&schema), "data": data }))
+    } else {
+        findings.text(path, &recording)
+    })
+}
+
+/// A schema from a file, or that of an environment.
+pub fn load_schema(path: &Path) -> Result<Schema, Failure> {
+    let name = path.display().to_string();
+    match std::fs::read_to_string(path) {
+        Ok(text) => Schema::parse(&text).map_err(|error| Failure::schema(&name, &error)),
+        Err(error) => match find(&name) {
+            Ok(entry) => Ok(Arc::unwrap_or_clone(entry.schema())),
+            Err(_) => Err(Failure::failed(format!(
+                "{name}: cannot read the schema: {error} (expected a TOML file, or the id of an \
+                 environment)"
+            ))),
+        },
+    }
+}
+
+/// What is worth saying about data that fits its schema.
+struct Findings {
+    spreads: Vec<Spread>,
+    /// Reward terms: smallest, largest and mean value.
+    rewards: Vec<Spread>,
+    /// Rows in which the reward recorded is not the sum of the terms, where one was recorded.
+    other_rewards: Option<Rows>,
+    /// Last rows of episodes whose `terminated` the schema does not predict, where it predicts.
+    other_ends: Option<Rows>,
+    /// Rows whose next state is not the state of the row after them in the same episode.
+    breaks: Rows,
+}
+
+/// A number of rows, and the first of them.
+#[derive(Default)]
+struct Rows {
+    count: usize,
+    first: usize,
+}
+
+impl Rows {
+    fn of(rows: impl Iterator<Item = usize>) -> Self {
+        let mut rows = rows.peekable();
+        let first = rows.peek().copied().unwrap_or(0);
+        Self { count: rows.count(), first }
+    }
+}
+
+impl Findings {
+    fn of(recording: &Recording) -> Result<Self, Failure> {
+        let transitions = &recording.transitions;
+        let schema = transitions.schema();
+        let spreads = (0..schema.slots().len())
+            .filter_map(|slot| Spread::of(transitions.column(slot)))
+            .collect();
+        let mut rewards = Vec::new();
+        for reward in schema.rewards() {
+            let values = transitions.evaluate(&reward.expression);
+            if let Some(row) = values.iter().position(|value| !value.is_finite()) {
+                return Err(Failure::failed(format!(
+                    "the reward \"{}\" is {} in row {} (index {row}): {}",
+                    reward.name,
+                    values[row],
+                    row + 1,
+                    reward.expression.source()
+                )));
+            }
+            rewards.extend(Spread::of(&becausal::data::Column::Numbers(values)));
+        }
+        let total = transitions.total_reward();
+        let differs = |(one, other): (&f64, &f64)| {
+            (one - other).abs() > 1e-6 * (1.0 + one.abs().max(other.abs()))
+        };
+        let other_rewards = transitions.reward().filter(|_| !rewards.is_empty()).map(|recorded| {
+            let pairs = recorded.iter().zip(&total).enumerate();
+            Rows::of(pairs.filter(|(_, pair)| differs(*pair)).map(|(row, _)| row))
+        });
+        let other_ends = schema.termination().map(|when| {
+            let predicted = transitions.evaluate(when);
+            let recorded = transitions.terminated().iter().enumerate();
+            Rows::of(
+                recorded.filter(|(row, end)| (predicted[*row] != 0.0) != **end).map(|(row, _)| row),
+            )
+        });
+        Ok(Self { spreads, rewards, other_rewards, other_ends, breaks: breaks(transitions) })
+    }
+
+    fn json(&self, recording: &Recording) -> Value {
+        let transitions = &recording.transitions;
+        let schema = transitions.schema();
+        let spread = |spread: &Spread| {
+            json!({
+                "minimum": spread.minimum,
+                "maximum": spread.maximum,
+                "mean": spread.mean,
+                "deviation": spread.deviation,
+            })
+        };
+        let named = |name: &str, one: &Spread| {
+            let mut value = json!({ "name": name });
+            value
+                .as_object_mut()
+                .zip(spread(one).as_object())
+                .into_iter()
+                .for_each(|(value, more)| value.extend(more.clone()));
+            value
+        };
+        let columns: Vec<Value> = schema
+            .slots()
+            .iter()
+            .zip(&self.spreads)
+            .map(|(slot, spread)| named(&slot.name, spread))
+            .collect();
+        let rewards: Vec<Value> = schema
+            .rewards()
+            .iter()
+            .zip(&self.rewards)
+            .map(|(reward, spread)| named(&reward.name, spread))
+            .collect();
+        json!({
+            "rows": transitions.len(),
+            "episodes": transitions.episodes(),
+            "columns": columns,
+            "rewards": rewards,
+            "rows_with_another_reward": self.other_rewards.as_ref().map(|rows| rows.count),
+            "rows_with_another_end": self.other_ends.as_ref().map(|rows| rows.count),
+            "rows_not_followed": self.breaks.count,
+            "notes": recording.notes,
+        })
+    }
+
+    fn text(&self, path: &Path, recording: &Recording) -> String {
+        let transitions = &recording.transitions;
+        let schema = transitions.schema();
+        let mut text = format!(
+            "{} fits the schema {}: {} in {}\n\n",
+            path.display(),
+            schema.name(),
+            counted(transitions.len(), "transition"),
+            counted(transitions.episodes(), "episode"),
+        );
+        let width = schema.slots().iter().map(|slot| slot.name.len()).max().unwrap_or(0).max(6);
+        let _ = writeln!(
+            text,
+            "{:width$}  {:>11}  {:>11}  {:>11}  {:>11}",
+            "column", "smallest", "mean", "largest", "deviation"
+        );
+        for (index, slot) in schema.slots().iter().enumerate() {
+            let line = match &schema.variables()[slot.variable].kind {
+                Kind::Categorical(labels) => shares(transitions, index, labels),
+                _ => numbers(&self.spreads[index]),
+            };
+            let _ = writeln!(text, "{:width$}  {line}", slot.name);
+        }
+        if !self.rewards.is_empty() {
+            let width =
+                schema.rewards().iter().map(|r| r.name.chars().count()).max().unwrap_or(0).max(6);
+            let _ = writeln!(
+                text,
+                "\n{:width$}  {:>11}  {:>11}  {:>11}  {:>11}",
+                "reward", "smallest", "mean", "largest", "deviation"
+            );
+            for (reward, spread) in schema.rewards().iter().zip(&self.rewards) {
+                let _ = writeln!(text, "{:width$}  {}", reward.name, numbers(spread));
+            }
+        }
+        let remarks = self.remarks(recording);
+        if !remarks.is_empty() {
+            text.push_str("\nremarks\n");
+            for remark in remarks {
+                let _ = writeln!(text, "- {remark}");
+            }
+        }
+        text
+    }
+
+    fn remarks(&self, recording: &Recording) -> Vec<String> {
+        let transitions = &recording.transitions;
+        let schema = transitions.schema();
+        let mut remarks = recording.notes.clone();
+        let constant: Vec<&str> = schema
+            .slots()
+            .iter()
+            .zip(&self.spreads)
+            .filter(|(_, spread)| spread.is_constant())
+            .map(|(slot, _)| slot.name.as_str())
+            .collect();
+        if !constant.is_empty() && transitions.len() > 1 {
+            remarks.push(format!(
+                "never changes: {}; what it causes, or what causes it, cannot be told from this data",
+                constant.join(", ")
+            ));
+        }
+        let all = count(transitions.len());
+        match &self.other_rewards {
+            Some(Rows { count: 0, .. }) => {
+                remarks.push("the reward terms sum to the recorded reward in every row".into());
+            }
+            Some(rows) => {
+                let total = transitions.total_reward()[rows.first];
+                let recorded = transitions.reward().map_or(0.0, |reward| reward[rows.first]);
+                remarks.push(format!(
+                    "the reward terms do not sum to the recorded reward in {} of {all} rows: first in \
+                     row {} (index {}), {} instead of {}",
+                    count(rows.count),
+                    rows.first + 1,
+                    rows.first,
+                    brief(total),
+                    brief(recorded),
+                ));
+            }
+            None => {}
+        }
+        if let Some(rows) = self.other_ends.as_ref().filter(|rows| rows.count > 0) {
+            remarks.push(format!(
+                "the schema's termination disagrees with `terminated` in {} of {all} rows: first in \
+                 row {} (index {})",
+                count(rows.count),
+                rows.first + 1,
+                rows.first,
+            ));
+        }
+        if self.breaks.count > 0 {
+            remarks.push(format!(
+                "the next state is not the state of the row after it, within an episode, in {} of \
+                 {all} rows: first in row {} (index {})",
+                count(self.breaks.count),
+                self.breaks.first + 1,
+                self.breaks.first,
+            ));
+        }
+        remarks
+    }
+}
+
+fn breaks(transitions: &Transitions) -> Rows {
+    let schema = transitions.schema();
+    let broken = |row: &usize| {
+        schema.state_slots().zip(schema.next_slots()).any(|(now, next)| {
+            transitions.column(next).get(*row) != transitions.column(now).get(row + 1)
+        })
+    };
+    let inner = (0..transitions.episodes()).flat_map(|episode| {
+        let rows = transitions.episode(episode);
+        rows.start..rows.end - 1
+    });
+    Rows::of(inner.filter(broken))
+}
+
+fn numbers(spread: &Spread) -> String {
+    format!(
+        "{:>11}  {:>11}  {:>11}  {:>11}",
+        brief(spread.minimum),
+        brief(spread.mean),
+        brief(spread.maximum),
+        brief(spread.deviation)
+    )
+}
+
+/// How often each label occurs.
+fn shares(transitions: &Transitions, slot: usize, labels: &[String]) -> String {
+    let mut counts = vec![0_usize; labels.len()];
+    for row in 0..transitions.len() {
+        counts[transitions.code(slot, row)] += 1;
+    }
+    let share = |count: usize| 100.0 * count as f64 / transitions.len() as f64;
+    let parts: Vec<String> = labels
+        .iter()
+        .zip(counts)
+        .map(|(label, count)| format!("{label} {:.1} %", share(count)))
+        .collect();
+    format!("  {}", parts.join(", "))
+}

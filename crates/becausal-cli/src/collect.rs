@@ -1,0 +1,97 @@
+//! `becausal collect`: transitions of an environment.
+
+use std::path::Path;
+use std::time::Instant;
+
+use becausal::data::Writer;
+use becausal::env::{collect, find, random_action};
+use becausal::{Environment, Transitions};
+use serde_json::json;
+
+use crate::arguments::{Collect, Common};
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::{describe, number};
+
+pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
+    let started = Instant::now();
+    let entry = find(&arguments.env)?;
+    let environment = entry.make(&arguments.environment.options())?;
+    let schema = environment.schema();
+    let mut writer = Writer::create(&arguments.output, schema, true)?;
+    let mut progress = Progress::new(arguments.rows.get(), "transitions", common.quiet);
+    let mut record = Tally::default();
+    collect(
+        &environment,
+        arguments.rows.get(),
+        arguments.environment.seed,
+        |_, stream, action| random_action(schema, stream, action).map_err(Failure::from),
+        |transitions| {
+            record.add(transitions);
+            progress.advance(transitions.len());
+            writer.append(transitions).map_err(Failure::from)
+        },
+    )?;
+    writer.finish()?;
+    progress.finish();
+    let seed = arguments.environment.seed;
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(record.report(common, entry.id, seed, &arguments.output, seconds))
+}
+
+/// What was recorded.
+#[derive(Default)]
+pub struct Tally {
+    rows: usize,
+    episodes: usize,
+    terminated: usize,
+    /// What the environment paid.
+    paid: f64,
+    /// What the schema's reward terms sum to.
+    terms: f64,
+}
+
+impl Tally {
+    pub fn add(&mut self, transitions: &Transitions) {
+        self.rows += transitions.len();
+        self.episodes += transitions.episodes();
+        self.terminated += transitions.terminated().iter().filter(|&&end| end).count();
+        self.paid += transitions.reward().unwrap_or_default().iter().sum::<f64>();
+        self.terms += transitions.total_reward().iter().sum::<f64>();
+    }
+
+    pub fn report(
+        &self,
+        common: &Common,
+        id: &str,
+        seed: u64,
+        file: &Path,
+        seconds: f64,
+    ) -> String {
+        let each = |total: f64| total / self.episodes.max(1) as f64;
+        if common.json {
+            return describe::line(&json!({
+                "environment": id,
+                "seed": seed,
+                "file": file,
+                "rows": self.rows,
+                "episodes": self.episodes,
+                "terminated": self.terminated,
+                "mean_length": each(self.rows as f64),
+                "mean_return": each(self.terms),
+                "native_mean_return": each(self.paid),
+                "seconds": seconds,
+            }));
+        }
+        format!(
+            "{}: {} of {id} in {}, {} of them ended by its rules\n\
+             return per episode: {} by the schema's reward terms, {} as the environment pays\n",
+            file.display(),
+            number::counted(self.rows, "transition"),
+            number::counted(self.episodes, "episode"),
+            number::count(self.terminated),
+            number::brief(each(self.terms)),
+            number::brief(each(self.paid)),
+        )
+    }
+}

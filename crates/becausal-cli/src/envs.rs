@@ -1,0 +1,113 @@
+//! `becausal envs`: environments and their variables.
+
+use std::fmt::Write;
+
+use becausal::env::{Entry, entries, find};
+use becausal::schema::{Kind, Role, Variable};
+use serde_json::{Map, Value, json};
+
+use crate::arguments::{Common, Envs};
+use crate::describe;
+use crate::failure::Failure;
+
+pub fn run(common: &Common, arguments: &Envs) -> Result<String, Failure> {
+    let Some(id) = &arguments.id else {
+        return Ok(if common.json {
+            describe::line(&entries().iter().map(as_json).collect())
+        } else {
+            list()
+        });
+    };
+    let entry = find(id)?;
+    Ok(if arguments.schema {
+        entry.schema().to_toml()
+    } else if common.json {
+        describe::line(&as_json(entry))
+    } else {
+        show(entry)
+    })
+}
+
+fn list() -> String {
+    let mut text = String::new();
+    for entry in entries() {
+        let schema = entry.schema();
+        let _ = writeln!(text, "{}", entry.id);
+        if let Some(description) = schema.description() {
+            let _ = writeln!(text, "  {description}");
+        }
+        let names = |role| schema.of_role(role).map(describe::name).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(text, "  states    {}", names(Role::State));
+        let actions: Vec<String> = schema.of_role(Role::Action).map(action).collect();
+        let _ = writeln!(text, "  actions   {}", actions.join("; "));
+        if schema.of_role(Role::Outcome).next().is_some() {
+            let _ = writeln!(text, "  outcomes  {}", names(Role::Outcome));
+        }
+        text.push('\n');
+    }
+    text.push_str("`becausal envs ID` shows one of them, with its rewards, options and causes.\n");
+    text
+}
+
+/// An action with what can be chosen.
+fn action(variable: &Variable) -> String {
+    match &variable.kind {
+        Kind::Categorical(labels) => format!("{}: {}", variable.name, labels.join(", ")),
+        Kind::Continuous(bounds) | Kind::Integer(bounds) => {
+            format!("{} {bounds}", describe::name(variable))
+        }
+        Kind::Boolean => describe::name(variable),
+    }
+}
+
+fn show(entry: &Entry) -> String {
+    let schema = entry.schema();
+    let mut text = format!("{}\n", entry.id);
+    if let Some(description) = schema.description() {
+        let _ = writeln!(text, "{description}");
+    }
+    let _ = write!(text, "\n{}", describe::text(&schema));
+    if let Some(steps) = entry.max_episode_steps {
+        let _ = writeln!(text, "or is truncated after\n  {steps} steps");
+    }
+    let truth = entry.truth();
+    let _ = writeln!(text, "what causes what, by its rules");
+    let width = truth.effects.iter().map(String::len).max().unwrap_or(0);
+    for effect in &truth.effects {
+        let _ = writeln!(text, "  {effect:width$}  <- {}", truth.parents(effect).join(", "));
+    }
+    let _ = writeln!(text, "options");
+    let width = entry.options().map(|option| option.name.len()).max().unwrap_or(0);
+    for option in entry.options() {
+        let default = match (option.default, entry.max_episode_steps) {
+            ("", Some(steps)) => format!("default {steps}"),
+            ("", None) => "default none".into(),
+            (default, _) => format!("default {default}"),
+        };
+        let _ = writeln!(text, "  {:width$}  {} ({default})", option.name, option.description);
+    }
+    text
+}
+
+fn as_json(entry: &Entry) -> Value {
+    let mut value = describe::json(&entry.schema());
+    let truth = entry.truth();
+    let parents = |graph: &[Vec<bool>]| -> Value {
+        let rows = truth.effects.iter().zip(graph).map(|(effect, row)| {
+            let causes: Vec<&String> =
+                truth.causes.iter().zip(row).filter(|(_, edge)| **edge).map(|(c, _)| c).collect();
+            (effect.clone(), json!(causes))
+        });
+        Value::Object(rows.collect::<Map<String, Value>>())
+    };
+    let by_action: Map<String, Value> =
+        truth.by_action.iter().map(|one| (one.action.clone(), parents(&one.graph))).collect();
+    value["id"] = json!(entry.id);
+    value["max_episode_steps"] = json!(entry.max_episode_steps);
+    value["options"] = entry
+        .options()
+        .map(|option| json!({ "name": option.name, "default": option.default, "description": option.description }))
+        .collect();
+    value["truth"] = json!({ "graph": parents(&truth.graph), "by_action": by_action });
+    value
+}

@@ -1,0 +1,32 @@
+//! `becausal replay`: a given sequence of actions from a given seed.
+
+use std::fmt::Write;
+use std::time::Instant;
+
+use becausal::Environment;
+use becausal::data::{Format, write};
+use becausal::env::{find, read_actions, replay};
+
+use crate::arguments::{Common, Replay};
+use crate::collect::Tally;
+use crate::failure::Failure;
+
+pub fn run(common: &Common, arguments: &Replay) -> Result<String, Failure> {
+    let started = Instant::now();
+    Format::of(&arguments.output)?;
+    let entry = find(&arguments.env)?;
+    let environment = entry.make_endless(&arguments.environment.options())?;
+    let actions = read_actions(&arguments.actions, environment.schema())?;
+    let seed = arguments.environment.seed;
+    let record = replay(environment, seed, &actions)?;
+    write(&arguments.output, &record)?;
+    let mut tally = Tally::default();
+    tally.add(&record);
+    let seconds = started.elapsed().as_secs_f64();
+    let mut text = tally.report(common, entry.id, seed, &arguments.output, seconds);
+    if record.len() < actions.len() && !common.json {
+        let _ =
+            writeln!(text, "the episode ended after {} of {} actions", record.len(), actions.len());
+    }
+    Ok(text)
+}
