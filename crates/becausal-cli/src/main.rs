@@ -21,6 +21,13 @@ use arguments::{Arguments, Command, Common};
 use failure::Failure;
 
 fn main() -> ExitCode {
+    // The Parquet decoder panics on some damaged files; the library makes an error of it.
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !becausal::data::is_decoding_parquet() {
+            default(info);
+        }
+    }));
     let Arguments { common, command } = Arguments::parse();
     match run(&common, &command) {
         Ok(text) => {

@@ -32,6 +32,7 @@ mod write;
 pub(crate) use actions::{parse_value, read_actions};
 pub use column::Column;
 pub use error::{DataError, Problem};
+pub use parquet::is_decoding_parquet;
 pub use read::{ReadOptions, Recording, read};
 pub use statistics::{Spread, Standardisation};
 pub use transitions::{EpisodeSplit, Row, Transitions};

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,7 +34,28 @@ const BATCH: usize = 8192;
 /// Rows of a row group.
 const GROUP: usize = 1 << 17;
 
+thread_local! {
+    static DECODING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Whether this thread is inside the Parquet decoder.
+///
+/// The decoder panics on some damaged files. [`read`](super::read()) catches that and returns an
+/// error; a program that sets a panic hook can ask here whether to stay silent.
+#[must_use]
+pub fn is_decoding_parquet() -> bool {
+    DECODING.get()
+}
+
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
+    DECODING.set(true);
+    // Nothing that the decoder touched is used after it failed.
+    let result = catch_unwind(AssertUnwindSafe(|| decode(path, options)));
+    DECODING.set(false);
+    result.unwrap_or_else(|_| Err(Problem::damaged("Parquet", "its content makes no sense")))
+}
+
+fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let file = File::open(path).map_err(|source| Problem::system("open", source))?;
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
     let metadata = reader.metadata().file_metadata();
@@ -64,14 +86,10 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
 fn damaged(error: ParquetError) -> Problem {
     let message = error.to_string();
     let message = message.strip_prefix("Parquet error: ").unwrap_or(&message);
-    let hint = match message {
-        _ if message.contains("feature 'zstd'") || message.contains("ZSTD") => {
-            " (write it with compression=\"snappy\", or \"gzip\", \"lz4\", none)"
-        }
-        _ if message.contains("BROTLI") || message.contains("brotli") => {
-            " (write it with compression=\"snappy\")"
-        }
-        _ => "",
+    let hint = if message.starts_with("Disabled feature") {
+        " (write it with compression=\"snappy\")"
+    } else {
+        ""
     };
     Problem::damaged("Parquet", format!("{message}{hint}"))
 }
