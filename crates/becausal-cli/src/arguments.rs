@@ -20,17 +20,19 @@ pub struct Arguments {
     pub command: Command,
 }
 
+const COMMON: &str = "Options of every command";
+
 /// Options of every command.
 #[derive(Args)]
 pub struct Common {
     /// Print one JSON object instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = COMMON)]
     pub json: bool,
     /// Print no progress
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = COMMON)]
     pub quiet: bool,
     /// Use this many threads (default: one for each core); results do not depend on it
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", help_heading = COMMON)]
     pub threads: Option<NonZeroUsize>,
 }
 
@@ -92,7 +94,7 @@ pub struct Collect {
     /// The environment; `becausal envs` lists them
     pub env: String,
     /// How many transitions
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub rows: NonZeroUsize,
     /// Where to: .csv, .parquet or .npz
     #[arg(short, long, value_name = "DATA")]
@@ -121,7 +123,7 @@ pub struct Replay {
 #[derive(Args)]
 pub struct EnvironmentArguments {
     /// Seed of all that is random
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
     /// An option of the environment, as Gymnasium calls it (may be given several times)
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_option)]

@@ -181,6 +181,7 @@ impl Findings {
         for (index, slot) in schema.slots().iter().enumerate() {
             let line = match &schema.variables()[slot.variable].kind {
                 Kind::Categorical(labels) => shares(transitions, index, labels),
+                Kind::Boolean => format!("  true {:.1} %", 100.0 * self.spreads[index].mean),
                 _ => numbers(&self.spreads[index]),
             };
             let _ = writeln!(text, "{:width$}  {line}", slot.name);

@@ -117,7 +117,12 @@ fn results_as_json_are_one_object() {
 #[test]
 fn the_same_seed_gives_the_same_file_on_any_number_of_threads() {
     let folder = folder();
-    for (id, rows) in [("CartPole-v1", "3000"), ("AimTest-v0", "3000"), ("BuildMarine-v0", "2000"), ("Vacuum-v0", "2000")] {
+    for (id, rows) in [
+        ("CartPole-v1", "3000"),
+        ("AimTest-v0", "3000"),
+        ("BuildMarine-v0", "2000"),
+        ("Vacuum-v0", "2000"),
+    ] {
         for ending in ["csv", "parquet", "npz"] {
             let mut files = Vec::new();
             for threads in ["1", "2", "3"] {
@@ -171,12 +176,21 @@ fn a_replay_knows_no_time_limit_and_stops_at_the_end() {
     let folder = folder();
     let actions = folder.path().join("actions.txt");
     fs::write(&actions, "left\n".repeat(100)).expect("written");
-    let arguments = ["replay", "CartPole-v1", "--seed", "1", "--actions", "actions.txt", "-o", "out.csv"];
+    let arguments =
+        ["replay", "CartPole-v1", "--seed", "1", "--actions", "actions.txt", "-o", "out.csv"];
     let text = done(folder.path(), &arguments);
     assert!(text.contains("the episode ended after"), "{text}");
     fs::write(&actions, "none\n".repeat(60)).expect("written");
-    let arguments =
-        ["replay", "BuildMarine-v0", "--actions", "actions.txt", "-o", "out.csv", "--env-option", "max_episode_steps=5"];
+    let arguments = [
+        "replay",
+        "BuildMarine-v0",
+        "--actions",
+        "actions.txt",
+        "-o",
+        "out.csv",
+        "--env-option",
+        "max_episode_steps=5",
+    ];
     let text = done(folder.path(), &arguments);
     assert!(text.contains("the episode ended after 54 of 60 actions"), "{text}");
 }
@@ -191,20 +205,53 @@ fn a_wrong_command_line_is_refused_with_2() {
         (&["colect"], "'collect'"),
         (&["envs", "cartpole"], "unknown environment `cartpole` (did you mean `CartPole-v1`?)"),
         (&["envs", "Banana"], "`becausal envs` lists all environments"),
-        (&["collect", "CartPole", "-n", "5", "-o", "d.csv"], "unknown environment `CartPole` (did you mean `CartPole-v1`?)"),
-        (&["collect", "CartPole-v1", "-n", "0", "-o", "d.csv"], "invalid value '0' for '--rows <N>'"),
+        (
+            &["collect", "CartPole", "-n", "5", "-o", "d.csv"],
+            "unknown environment `CartPole` (did you mean `CartPole-v1`?)",
+        ),
+        (
+            &["collect", "CartPole-v1", "-n", "0", "-o", "d.csv"],
+            "invalid value '0' for '--rows <N>'",
+        ),
         (&["collect", "CartPole-v1", "-n", "5"], "--output <DATA>"),
-        (&["collect", "CartPole-v1", "-n", "5", "-o", "d.xlsx"], "d.xlsx: unknown format: expected a name that ends in .csv, .parquet or .npz"),
-        (&["collect", "CartPole-v1", "-n", "5", "-o", "d.csv", "--policy", "clever"], "invalid value 'clever'"),
-        (&["collect", "CartPole-v1", "-n", "5", "-o", "d.csv", "--env-option", "wind"], "expected NAME=VALUE"),
-        (&["collect", "CartPole-v1", "-n", "5", "-o", "d.csv", "--env-option", "wind=1"], "option `wind`: there is no such option"),
-        (&["collect", "CartPole-v1", "-n", "5", "-o", "d.csv", "--env-option", "max_episode_steps=-1"], "expected a whole number from 1, got `-1`"),
+        (
+            &["collect", "CartPole-v1", "-n", "5", "-o", "d.xlsx"],
+            "d.xlsx: unknown format: expected a name that ends in .csv, .parquet or .npz",
+        ),
+        (
+            &["collect", "CartPole-v1", "-n", "5", "-o", "d.csv", "--policy", "clever"],
+            "invalid value 'clever'",
+        ),
+        (
+            &["collect", "CartPole-v1", "-n", "5", "-o", "d.csv", "--env-option", "wind"],
+            "expected NAME=VALUE",
+        ),
+        (
+            &["collect", "CartPole-v1", "-n", "5", "-o", "d.csv", "--env-option", "wind=1"],
+            "option `wind`: there is no such option",
+        ),
+        (
+            &[
+                "collect",
+                "CartPole-v1",
+                "-n",
+                "5",
+                "-o",
+                "d.csv",
+                "--env-option",
+                "max_episode_steps=-1",
+            ],
+            "expected a whole number from 1, got `-1`",
+        ),
         (&["collect", "CartPole-v1", "-n", "5", "-o", "d.csv", "--seed", "-1"], "--seed"),
         (&["envs", "--threads", "0"], "invalid value '0' for '--threads <N>'"),
     ];
     for (arguments, expected) in cases {
         let errors = refused(folder.path(), arguments, 2);
-        assert!(errors.contains(expected), "{arguments:?}\n  expected: {expected}\n  got: {errors}");
+        assert!(
+            errors.contains(expected),
+            "{arguments:?}\n  expected: {expected}\n  got: {errors}"
+        );
     }
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing was written");
 }
@@ -225,20 +272,32 @@ engine = { kind = "categorical", labels = ["off", "up"] }
 fn a_wrong_schema_is_refused_with_its_place() {
     let folder = folder();
     let cases = [
-        ("kind = \"continuous\"", "kind = \"continous\"", "line 4, column 19: unknown kind `continous`"),
-        ("kind = \"continuous\"", "knid = \"continuous\"", "line 4, column 12: unknown key `knid` of a variable"),
+        (
+            "kind = \"continuous\"",
+            "kind = \"continous\"",
+            "line 4, column 19: unknown kind `continous`",
+        ),
+        (
+            "kind = \"continuous\"",
+            "knid = \"continuous\"",
+            "line 4, column 12: unknown key `knid` of a variable",
+        ),
         ("height' - height", "height' - heigth", "line 10, column 21: unknown variable `heigth`"),
         ("height' - height", "height' - (engine == up)", "expected a number, got a boolean"),
         ("[action]", "[acton]", "line 6, column 2: unknown key `acton` in a schema"),
         ("[action]", "[action", "not TOML"),
     ];
     for (from, to, expected) in cases {
-        fs::write(folder.path().join("schema.toml"), SCHEMA.replacen(from, to, 1)).expect("written");
+        fs::write(folder.path().join("schema.toml"), SCHEMA.replacen(from, to, 1))
+            .expect("written");
         let errors = refused(folder.path(), &["check", "schema.toml"], 1);
         assert!(errors.contains(expected), "expected: {expected}\n  got: {errors}");
         assert!(errors.contains("schema.toml:"), "the place is shown: {errors}");
     }
-    let broken = SCHEMA.replace("continuous", "continous").replace("- height", "- heigth").replace("labels", "label");
+    let broken = SCHEMA
+        .replace("continuous", "continous")
+        .replace("- height", "- heigth")
+        .replace("labels", "label");
     fs::write(folder.path().join("schema.toml"), broken).expect("written");
     assert_golden("mistakes.txt", &refused(folder.path(), &["check", "schema.toml"], 1));
     let errors = refused(folder.path(), &["check", "nowhere.toml"], 1);
@@ -256,13 +315,34 @@ fn wrong_data_is_refused_with_row_and_column() {
         ("", "the file is empty"),
         ("height,engine,height'\n", "the file has no rows of data"),
         ("height,height'\n1,2\n", "column `engine` is missing (categorical action)"),
-        ("height,engine,height',hieght\n1,up,2,3\n", "column `hieght` is not in the schema (did you mean `height`?)"),
-        ("height,engine,height',height\n1,up,2,3\n", "column `height` stands twice (columns 1 and 4)"),
-        ("height,engine,height'\n1,up,2\nlow,up,2\n", "row 2 (line 3), column `height`: expected a number, got the text \"low\""),
-        ("height,engine,height'\n1,down,2\n", "row 1 (line 2), column `engine`: unknown label \"down\" (expected one of `off`, `up`)"),
-        ("height,engine,height'\n1,up,nan\n", "row 1 (line 2), column `height'`: NaN is not a value"),
-        ("height,engine,height'\n1,up,inf\n", "row 1 (line 2), column `height'`: inf is not a finite number"),
-        ("height,engine,height'\n1,up,1e999\n", "row 1 (line 2), column `height'`: inf is not a finite number"),
+        (
+            "height,engine,height',hieght\n1,up,2,3\n",
+            "column `hieght` is not in the schema (did you mean `height`?)",
+        ),
+        (
+            "height,engine,height',height\n1,up,2,3\n",
+            "column `height` stands twice (columns 1 and 4)",
+        ),
+        (
+            "height,engine,height'\n1,up,2\nlow,up,2\n",
+            "row 2 (line 3), column `height`: expected a number, got the text \"low\"",
+        ),
+        (
+            "height,engine,height'\n1,down,2\n",
+            "row 1 (line 2), column `engine`: unknown label \"down\" (expected one of `off`, `up`)",
+        ),
+        (
+            "height,engine,height'\n1,up,nan\n",
+            "row 1 (line 2), column `height'`: NaN is not a value",
+        ),
+        (
+            "height,engine,height'\n1,up,inf\n",
+            "row 1 (line 2), column `height'`: inf is not a finite number",
+        ),
+        (
+            "height,engine,height'\n1,up,1e999\n",
+            "row 1 (line 2), column `height'`: inf is not a finite number",
+        ),
         ("height,engine,height'\n1,up\n", "line 2 has 2 fields, expected 3"),
         ("height,engine,height'\n1,,2\n", "row 1 (line 2), column `engine`: the cell is empty"),
         ("height,engine\n1,up\n2,up\n", "it cannot be told which rows follow each other"),
@@ -270,7 +350,10 @@ fn wrong_data_is_refused_with_row_and_column() {
     for (text, expected) in cases {
         fs::write(path("data.csv"), text).expect("written");
         let errors = refused(folder.path(), &["check", "schema.toml", "data.csv"], 1);
-        assert!(errors.contains("data.csv") && errors.contains(expected), "expected: {expected}\n  got: {errors}");
+        assert!(
+            errors.contains("data.csv") && errors.contains(expected),
+            "expected: {expected}\n  got: {errors}"
+        );
     }
     let errors = refused(folder.path(), &["check", "schema.toml", "none.csv"], 1);
     assert!(errors.contains("none.csv: cannot open: No such file"), "{errors}");
@@ -293,16 +376,23 @@ fn a_reward_that_is_not_finite_is_named() {
     let folder = folder();
     let schema = SCHEMA.replace("height' - height", "log(height)");
     fs::write(folder.path().join("schema.toml"), schema).expect("written");
-    fs::write(folder.path().join("data.csv"), "height,engine,height'\n1,up,0\n0,up,1\n").expect("written");
+    fs::write(folder.path().join("data.csv"), "height,engine,height'\n1,up,0\n0,up,1\n")
+        .expect("written");
     let errors = refused(folder.path(), &["check", "schema.toml", "data.csv"], 1);
-    assert!(errors.contains("the reward \"rise\" is -inf in row 2 (index 1): log(height)"), "{errors}");
+    assert!(
+        errors.contains("the reward \"rise\" is -inf in row 2 (index 1): log(height)"),
+        "{errors}"
+    );
 }
 
 #[test]
 fn wrong_actions_are_refused_with_their_line() {
     let folder = folder();
     let cases = [
-        ("left\nrigth\n", "row 2 (line 2), column `push`: \"rigth\" is not an action: `push`: unknown label \"rigth\" (did you mean `right`?)"),
+        (
+            "left\nrigth\n",
+            "row 2 (line 2), column `push`: \"rigth\" is not an action: `push`: unknown label \"rigth\" (did you mean `right`?)",
+        ),
         ("push\nleft\n7\n", "row 2 (line 3), column `push`: 7 is no index of a label"),
         ("", "the file has no rows of data"),
         ("left,right\n", "too many values, expected 1 (push)"),
@@ -323,7 +413,10 @@ fn an_unwritable_output_is_refused_before_any_work() {
     let folder = folder();
     fs::create_dir(folder.path().join("taken.csv")).expect("a folder");
     let cases = [
-        ("/no/such/folder/data.csv", "/no/such/folder/data.csv: cannot write: the folder does not exist"),
+        (
+            "/no/such/folder/data.csv",
+            "/no/such/folder/data.csv: cannot write: the folder does not exist",
+        ),
         ("taken.csv", "taken.csv: cannot write: there is a folder of this name"),
         ("/proc/data.csv", "/proc/data.csv: cannot write"),
     ];

@@ -55,7 +55,11 @@ fn a_file_is_the_same_however_its_rows_come_in() {
         }
         assert!(!pieces.exists(), "nothing stands under the name before the end");
         writer.finish().expect("finished");
-        assert_eq!(fs::read(&whole).expect("whole"), fs::read(&pieces).expect("pieces"), "{ending}");
+        assert_eq!(
+            fs::read(&whole).expect("whole"),
+            fs::read(&pieces).expect("pieces"),
+            "{ending}"
+        );
     }
 }
 
@@ -82,7 +86,10 @@ fn slices_and_selections_keep_rows_and_boundaries() {
 
     let slice = transitions.slice(35..52);
     assert_eq!(slice.len(), 17);
-    assert_eq!((0..slice.episodes()).map(|e| slice.episode(e)).collect::<Vec<_>>(), [0..5, 5..15, 15..17]);
+    assert_eq!(
+        (0..slice.episodes()).map(|e| slice.episode(e)).collect::<Vec<_>>(),
+        [0..5, 5..15, 15..17]
+    );
     assert_eq!(slice.row(0), transitions.row(35));
     assert_eq!(slice.row(16), transitions.row(51));
     assert!(transitions.slice(5..5).is_empty());
@@ -275,26 +282,62 @@ fn wrong_logs_are_refused_with_row_and_column() {
     let cases: [(String, &str); 22] = [
         (String::new(), "the file is empty"),
         (head.into(), "the file has no rows of data"),
-        (format!("{head}{row}0,NaN,0,up,2,0\n"), "row 2 (line 3), column `height`: NaN is not a value"),
-        (format!("{head}{row}0,1,0,up,-inf,0\n"), "row 2 (line 3), column `height'`: -inf is not a finite number"),
-        (format!("{head}0,high,0,up,2,0\n"), "row 1 (line 2), column `height`: expected a number, got the text \"high\""),
+        (
+            format!("{head}{row}0,NaN,0,up,2,0\n"),
+            "row 2 (line 3), column `height`: NaN is not a value",
+        ),
+        (
+            format!("{head}{row}0,1,0,up,-inf,0\n"),
+            "row 2 (line 3), column `height'`: -inf is not a finite number",
+        ),
+        (
+            format!("{head}0,high,0,up,2,0\n"),
+            "row 1 (line 2), column `height`: expected a number, got the text \"high\"",
+        ),
         (format!("{head}0,,0,up,2,0\n"), "row 1 (line 2), column `height`: the cell is empty"),
         (format!("{head}0,1,2,up,2,0\n"), "column `on`: expected true or false (1 or 0), got 2"),
-        (format!("{head}0,1,yes,up,2,0\n"), "column `on`: expected true or false (1 or 0), got the text \"yes\""),
-        (format!("{head}0,1,0,upp,2,0\n"), "column `engine`: unknown label \"upp\" (did you mean `up`?)"),
-        (format!("{head}0,1,0,2,2,0\n"), "column `engine`: 2 is no index of a label: expected 0 to 1, or a label: off, up"),
+        (
+            format!("{head}0,1,yes,up,2,0\n"),
+            "column `on`: expected true or false (1 or 0), got the text \"yes\"",
+        ),
+        (
+            format!("{head}0,1,0,upp,2,0\n"),
+            "column `engine`: unknown label \"upp\" (did you mean `up`?)",
+        ),
+        (
+            format!("{head}0,1,0,2,2,0\n"),
+            "column `engine`: 2 is no index of a label: expected 0 to 1, or a label: off, up",
+        ),
         (format!("{head}0,1,0,up,2\n"), "line 2 has 5 fields, expected 6"),
         (format!("{head}0,1,0,up,2,0,9\n"), "line 2 has 7 fields, expected 6"),
-        (head.replace("height'", "heihgt'") + row, "column `heihgt'` is not in the schema (did you mean `height'`?)"),
-        (head.replace("height'", "heihgt'") + row, "column `height'` is missing (continuous state, after the step)"),
-        (head.replace("episode", "timestamp") + row, "column `timestamp` is not in the schema (remove it, or leave it out with --ignore)"),
+        (
+            head.replace("height'", "heihgt'") + row,
+            "column `heihgt'` is not in the schema (did you mean `height'`?)",
+        ),
+        (
+            head.replace("height'", "heihgt'") + row,
+            "column `height'` is missing (continuous state, after the step)",
+        ),
+        (
+            head.replace("episode", "timestamp") + row,
+            "column `timestamp` is not in the schema (remove it, or leave it out with --ignore)",
+        ),
         (head.replace("on'", "height") + row, "column `height` stands twice (columns 2 and 6)"),
         (head.replace("engine", "on'") + row, "column `engine` is missing (categorical action)"),
         (head.replace(',', ";") + row, "the columns are separated by ';': expected commas"),
-        (format!("{head}{row}1,1,0,up,2,0\n{row}"), "row 3 (line 4), column `episode`: episode 0 comes again after another began"),
-        (head.replace("on'", "on',terminated") + "0,1,0,up,2,0,1\n0,2,0,up,3,0,0\n", "row 1 (index 0): `terminated` is set, but the episode goes on"),
+        (
+            format!("{head}{row}1,1,0,up,2,0\n{row}"),
+            "row 3 (line 4), column `episode`: episode 0 comes again after another began",
+        ),
+        (
+            head.replace("on'", "on',terminated") + "0,1,0,up,2,0,1\n0,2,0,up,3,0,0\n",
+            "row 1 (index 0): `terminated` is set, but the episode goes on",
+        ),
         ("\u{0}\u{1}\u{2}".into(), "column `\u{0}\u{1}\u{2}` is not in the schema"),
-        (format!("{head}0,1,0,{},2,0\n", "x".repeat(500)), "unknown label \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…\""),
+        (
+            format!("{head}0,1,0,{},2,0\n", "x".repeat(500)),
+            "unknown label \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…\"",
+        ),
     ];
     for (text, expected) in cases {
         let got = hover(&text).expect_err(expected);
@@ -377,7 +420,8 @@ proptest! {
 /// The bytes of an NPY file with this header and content.
 fn array(header: &str, content: &[u8]) -> Vec<u8> {
     let length = u16::try_from(header.len() + 1).expect("short");
-    [b"\x93NUMPY\x01\x00".as_slice(), &length.to_le_bytes(), header.as_bytes(), b"\n", content].concat()
+    [b"\x93NUMPY\x01\x00".as_slice(), &length.to_le_bytes(), header.as_bytes(), b"\n", content]
+        .concat()
 }
 
 fn archive(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
@@ -420,7 +464,10 @@ fn wrong_arrays_are_refused_before_anything_is_allocated() {
         (plain("(2,)", "<f2", 4), "save it as float64"),
         (plain("(2,)", "<U4", 32), "row 1 (index 0), column `height`: the cell is empty"),
         (plain("(-2,)", "<f8", 16), "`-2` is no size of an array"),
-        (array("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2,), }", &[0; 16]), "array of records"),
+        (
+            array("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2,), }", &[0; 16]),
+            "array of records",
+        ),
         (array("{}", &[]), "the array's header has no descr"),
         (b"\x93NUMPY\x09\x00\x00\x00".to_vec(), "unknown version 9"),
         (b"hello".to_vec(), "header is cut off"),
@@ -432,7 +479,8 @@ fn wrong_arrays_are_refused_before_anything_is_allocated() {
         assert!(got.contains(expected), "expected: {expected}\n     got: {got}");
     }
     // The same name twice, as no NumPy writes but other programs can.
-    let bytes = archive(&[height(), on(), engine(), episode(), ("episodf", plain("(2,)", ">u2", 4))]);
+    let bytes =
+        archive(&[height(), on(), engine(), episode(), ("episodf", plain("(2,)", ">u2", 4))]);
     let position = |needle: &[u8], from: usize| {
         from + bytes[from..].windows(needle.len()).position(|part| part == needle).expect("there")
     };
@@ -463,9 +511,12 @@ fn arrays_in_either_order_are_understood() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("log.npz");
         let vectors = array(&header, &content);
-        fs::write(&path, archive(&[("v", vectors.clone()), ("v'", vectors), ("a", flags)])).expect("written");
+        fs::write(&path, archive(&[("v", vectors.clone()), ("v'", vectors), ("a", flags)]))
+            .expect("written");
         let transitions =
-            read(&path, &ReadOptions { schema: schema.clone(), ..ReadOptions::default() }).expect("right").transitions;
+            read(&path, &ReadOptions { schema: schema.clone(), ..ReadOptions::default() })
+                .expect("right")
+                .transitions;
         assert_eq!(transitions.row(0), [1.0, 2.0, 1.0, 1.0, 2.0], "{order}");
         assert_eq!(transitions.row(1), [3.0, 4.0, 0.0, 3.0, 4.0], "{order}");
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use becausal::env::{
-    AimTest, AnyEnvironment, Batch, BuildMarine, CartPole, EnvironmentError, Options, Truth, Vacuum,
-    collect, entries, find, parse_action, random_action, replay,
+    AimTest, AnyEnvironment, Batch, BuildMarine, CartPole, EnvironmentError, Options, Truth,
+    Vacuum, collect, entries, find, parse_action, random_action, replay,
 };
 use becausal::{Environment, Stream, Transitions};
 use proptest::prelude::*;
@@ -44,9 +44,8 @@ struct Golden {
 }
 
 fn golden() -> Vec<Golden> {
-    let bits = |text: &str| {
-        f64::from(f32::from_bits(u32::from_str_radix(text, 16).expect("hexadecimal")))
-    };
+    let bits =
+        |text: &str| f64::from(f32::from_bits(u32::from_str_radix(text, 16).expect("hexadecimal")));
     let mut episodes: Vec<Golden> = Vec::new();
     let lines = include_str!("golden/cart_pole.csv").lines();
     for line in lines.filter(|line| !line.starts_with('#')) {
@@ -102,7 +101,9 @@ fn cart_pole_ends_strictly_beyond_its_limits_and_is_cut_after_500_steps() {
     limited.reset(3);
     for step in 1..=500 {
         let state = limited.state();
-        let push = f64::from(u8::from(state[2] + 0.3 * state[3] + 0.02 * state[0] + 0.05 * state[1] > 0.0));
+        let push = f64::from(u8::from(
+            state[2] + 0.3 * state[3] + 0.02 * state[0] + 0.05 * state[1] > 0.0,
+        ));
         let end = limited.step(&[push]).expect("a step");
         assert_eq!((end.terminated, end.truncated), (false, step == 500), "step {step}");
     }
@@ -307,7 +308,8 @@ fn workers_raise_money_and_saturate() {
         }
         (base.state()[MONEY] - before) / 3.0
     };
-    let near = |got: f64, expected: f64| assert!((got / expected - 1.0).abs() < 0.1, "{got} {expected}");
+    let near =
+        |got: f64, expected: f64| assert!((got / expected - 1.0).abs() < 0.1, "{got} {expected}");
     near(income(16), 672.0);
     near(income(24), 816.0);
     near(income(32), 816.0);
@@ -493,7 +495,13 @@ fn a_clone_goes_on_identically_and_meets_the_same_noise() {
             random_action(&schema, &mut stream, &mut action).expect("an action");
             let [one, other] = [&mut environment, &mut twin].map(|copy| {
                 let step = copy.step(&action).expect("a step");
-                (step.state.to_vec(), step.outcomes.to_vec(), step.reward, step.terminated, step.truncated)
+                (
+                    step.state.to_vec(),
+                    step.outcomes.to_vec(),
+                    step.reward,
+                    step.terminated,
+                    step.truncated,
+                )
             });
             assert_eq!(one, other, "{}", entry.id);
             if one.3 || one.4 {
@@ -626,7 +634,10 @@ fn impossible_actions_options_and_ids_are_refused() {
         assert!(got.contains(expected), "{got}");
     }
     let got = find("CartPole-v2").err().map(|error| error.to_string());
-    assert_eq!(got.as_deref(), Some("unknown environment `CartPole-v2` (did you mean `CartPole-v1`?)"));
+    assert_eq!(
+        got.as_deref(),
+        Some("unknown environment `CartPole-v2` (did you mean `CartPole-v1`?)")
+    );
     let options = [
         ("max_episode_step", "3", "there is no such option (did you mean `max_episode_steps`?)"),
         ("max_episode_steps", "0", "expected a whole number from 1, got `0`"),

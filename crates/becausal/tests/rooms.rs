@@ -15,7 +15,8 @@ const ROOMS: [(&str, &[&str]); 4] = [
 /// The rooms that a piece of source mentions with `crate::…`, with the line.
 fn uses(source: &str) -> Vec<(usize, String)> {
     // Comments may mention any room.
-    let lines: Vec<&str> = source.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
+    let lines: Vec<&str> =
+        source.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
     let code = lines.join("\n");
     let mut found = Vec::new();
     for (at, _) in code.match_indices("crate::") {
@@ -84,7 +85,9 @@ fn no_room_uses_a_room_to_its_right() {
             continue;
         }
         let text = fs::read_to_string(&path).expect("readable");
-        wrong.extend(violations(&room, &text).into_iter().map(|v| format!("{}: {v}", path.display())));
+        wrong.extend(
+            violations(&room, &text).into_iter().map(|v| format!("{}: {v}", path.display())),
+        );
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
@@ -94,9 +97,15 @@ fn a_wrong_way_is_found() {
     assert_eq!(violations("data", "use crate::schema::Schema;"), [""; 0]);
     assert_eq!(violations("data", "use crate::env::find;"), ["line 1: `data` uses `env`"]);
     assert_eq!(violations("data", "\nlet x = crate::env::find;"), ["line 2: `data` uses `env`"]);
-    assert_eq!(violations("data", "use crate::{schema, env::find};"), ["line 1: `data` uses `env`"]);
+    assert_eq!(
+        violations("data", "use crate::{schema, env::find};"),
+        ["line 1: `data` uses `env`"]
+    );
     assert_eq!(violations("data", "use crate::{\n  env,\n};"), ["line 1: `data` uses `env`"]);
-    assert_eq!(violations("data", "use crate::Environment;"), ["line 1: `data` uses `Environment`"]);
+    assert_eq!(
+        violations("data", "use crate::Environment;"),
+        ["line 1: `data` uses `Environment`"]
+    );
     assert_eq!(violations("schema", "use crate::data;"), ["line 1: `schema` uses `data`"]);
     assert_eq!(violations("schema", "// crate::env is to the right"), [""; 0]);
 }

@@ -29,7 +29,8 @@ pub(super) struct Entry {
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let file = File::open(path).map_err(|source| Problem::system("open", source))?;
     let mut input = BufReader::new(file);
-    let declared = declared_entries(&mut input).map_err(|source| Problem::system("read", source))?;
+    let declared =
+        declared_entries(&mut input).map_err(|source| Problem::system("read", source))?;
     let mut archive = ZipArchive::new(input).map_err(damaged)?;
     if declared.is_some_and(|declared| declared != archive.len()) {
         let twice = "an array stands twice: expected one of each name";
@@ -62,14 +63,14 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
 
 /// How many entries the archive's last record counts; the archive keeps one of each name.
 fn declared_entries(input: &mut (impl Read + Seek)) -> std::io::Result<Option<usize>> {
-    const RECORD: u64 = 22;
+    const RECORD: usize = 22;
     let length = input.seek(SeekFrom::End(0))?;
-    let from = length.saturating_sub(RECORD + u64::from(u16::MAX)); // a comment may follow
+    let from = length.saturating_sub(RECORD as u64 + u64::from(u16::MAX)); // a comment may follow
     input.seek(SeekFrom::Start(from))?;
     let mut tail = Vec::new();
     input.read_to_end(&mut tail)?;
     input.seek(SeekFrom::Start(0))?;
-    let record = tail.windows(RECORD as usize).rev().find(|bytes| bytes.starts_with(b"PK\x05\x06"));
+    let record = tail.windows(RECORD).rev().find(|bytes| bytes.starts_with(b"PK\x05\x06"));
     let count = record.map(|record| u16::from_le_bytes([record[10], record[11]]));
     // More entries than fit the field are counted elsewhere.
     Ok(count.filter(|&count| count != u16::MAX).map(usize::from))

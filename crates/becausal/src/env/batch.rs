@@ -83,7 +83,7 @@ impl<E: Environment> Batch<E> {
         // Zero-sized chunks are not allowed: an environment without outcomes gets an empty slice.
         let mut nothing = vec![0.0; if outcome == 0 { self.copies.len() } else { 0 }];
         let outcomes = if outcome == 0 { &mut nothing } else { &mut self.outcomes };
-        let results: Vec<Result<(), EnvironmentError>> = self
+        let first_error = self
             .copies
             .par_iter_mut()
             .with_min_len(FEWEST)
@@ -93,17 +93,23 @@ impl<E: Environment> Batch<E> {
             .zip(&mut self.rewards)
             .zip(&mut self.terminated)
             .zip(&mut self.truncated)
-            .map(|((((((copy, action), state), outcomes), reward), terminated), truncated)| {
-                let step = copy.step(action)?;
-                state.copy_from_slice(step.state);
-                outcomes[..step.outcomes.len()].copy_from_slice(step.outcomes);
-                *reward = step.reward;
-                *terminated = step.terminated;
-                *truncated = step.truncated;
-                Ok(())
+            .enumerate()
+            .filter_map(|(index, rest)| {
+                let ((((((copy, action), state), outcomes), reward), terminated), truncated) = rest;
+                match copy.step(action) {
+                    Err(error) => Some((index, error)),
+                    Ok(step) => {
+                        state.copy_from_slice(step.state);
+                        outcomes[..step.outcomes.len()].copy_from_slice(step.outcomes);
+                        *reward = step.reward;
+                        *terminated = step.terminated;
+                        *truncated = step.truncated;
+                        None
+                    }
+                }
             })
-            .collect();
-        results.into_iter().collect()
+            .min_by_key(|(index, _)| *index);
+        first_error.map_or(Ok(()), |(_, error)| Err(error))
     }
 
     /// `[copies, state slots]`.

@@ -280,8 +280,9 @@ impl Reader<'_, '_> {
         let text = item.as_str().map(str::to_owned);
         if text.is_none() {
             let message = format!("`{name}` must be a string, got {}", item.type_name());
-            let help =
-                item.as_value().map(|value| format!("write \"{}\"", value.to_string().trim()));
+            let plain =
+                item.as_value().filter(|value| !value.is_array() && !value.is_inline_table());
+            let help = plain.map(|value| format!("write \"{}\"", value.to_string().trim()));
             self.mistakes.add(item.span().unwrap_or(0..0), message, help);
         }
         text

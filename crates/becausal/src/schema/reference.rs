@@ -18,7 +18,8 @@ impl Compiler<'_> {
             "not" => Some("write ! for not"),
             _ => None,
         };
-        let names = self.variables.iter().map(|variable| variable.name.as_str());
+        let declared = self.variables.iter().map(|variable| variable.name.as_str());
+        let names = declared.chain(self.broken.iter().map(String::as_str));
         Fault::new(span, format!("unknown variable `{name}`"))
             .help(hint.map_or_else(|| suggestion(name, names), str::to_owned))
     }

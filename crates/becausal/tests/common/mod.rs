@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use becausal::data::Row;
+use becausal::schema::Kind;
 use becausal::{Schema, Stream, Transitions};
 
 /// The endings of the file formats.
@@ -33,24 +34,22 @@ pub fn mixed_schema() -> Arc<Schema> {
 
 /// Random transitions in episodes of `length` rows.
 pub fn mixed(rows: usize, length: usize, seed: u64) -> Transitions {
+    // Doubles that are easily lost on the way through a file.
+    const SPECIAL: [f64; 6] = [0.1, -0.0, 5e-324, 1.797e308, -1e-300, 123_456_789.123_456_79];
     let schema = mixed_schema();
     let mut stream = Stream::new(seed);
     let mut transitions = Transitions::new(Arc::clone(&schema));
-    // Doubles that are easily lost on the way through a file.
-    const SPECIAL: [f64; 6] = [0.1, -0.0, 5e-324, 1.797e308, -1e-300, 123_456_789.123_456_79];
     let mut draw = |slots: std::ops::Range<usize>| -> Vec<f64> {
         slots
             .map(|slot| match &schema.variable_of(slot).kind {
-                becausal::schema::Kind::Boolean => stream.below(2) as f64,
-                becausal::schema::Kind::Categorical(labels) => stream.below(labels.len()) as f64,
-                becausal::schema::Kind::Integer(_) => stream.below(1000) as f64 - 500.0,
-                becausal::schema::Kind::Continuous(bounds) if bounds.low.is_some() => {
-                    stream.uniform(-1.0, 1.0)
-                }
-                becausal::schema::Kind::Continuous(_) if stream.below(10) == 0 && slot > 0 => {
+                Kind::Boolean => stream.below(2) as f64,
+                Kind::Categorical(labels) => stream.below(labels.len()) as f64,
+                Kind::Integer(_) => stream.below(1000) as f64 - 500.0,
+                Kind::Continuous(bounds) if bounds.low.is_some() => stream.uniform(-1.0, 1.0),
+                Kind::Continuous(_) if stream.below(10) == 0 && slot > 0 => {
                     SPECIAL[stream.below(SPECIAL.len())]
                 }
-                becausal::schema::Kind::Continuous(_) => stream.normal(),
+                Kind::Continuous(_) => stream.normal(),
             })
             .collect()
     };
