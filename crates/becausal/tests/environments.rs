@@ -202,6 +202,10 @@ fn base(counts: [u32; 6], seed: u64) -> BuildMarine {
     base
 }
 
+fn whole(value: f64) -> u32 {
+    format!("{value}").parse().expect("a count")
+}
+
 fn act(base: &mut BuildMarine, action: &str) -> Vec<f64> {
     let chosen = parse_action(base.schema(), action).expect("an action");
     base.step(&chosen).expect("a step").state.to_vec()
@@ -470,8 +474,7 @@ fn the_truth_of_build_marine_is_what_interventions_show() {
         &entry.truth(),
         |state, action| {
             let mut environment = environment.clone();
-            let counts: Vec<u32> = state.iter().map(|&value| value as u32).collect();
-            environment.place(counts.try_into().expect("six"), 9);
+            environment.place(std::array::from_fn(|slot| whole(state[slot])), 9);
             environment.step(&[action as f64]).expect("a step").state.to_vec()
         },
         |stream| (0..6).map(|slot| pick(slot, stream)).collect(),
