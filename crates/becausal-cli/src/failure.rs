@@ -1,15 +1,11 @@
 //! What went wrong, for people, with the exit code.
 
-use std::fmt;
-use std::io::IsTerminal;
+use std::fmt::{self, Write};
 use std::process::ExitCode;
 
 use becausal::data::{DataError, Problem};
 use becausal::env::EnvironmentError;
 use becausal::schema::{Mistake, SchemaError};
-use miette::{
-    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report,
-};
 
 /// A command that could not be carried out.
 #[derive(Debug)]
@@ -79,28 +75,28 @@ impl From<DataError> for Failure {
     }
 }
 
-/// A mistake with the lines around it.
+/// A mistake under its line of the text.
 fn show(name: &str, text: &str, mistake: &Mistake) -> String {
-    let label = LabeledSpan::new_with_span(None, mistake.span.clone());
-    let mut diagnostic = MietteDiagnostic::new(format!(
-        "line {}, column {}: {}",
-        mistake.line, mistake.column, mistake.message
-    ))
-    .with_label(label);
+    let line = text.lines().nth(mistake.line - 1).unwrap_or_default();
+    let marked = text.get(mistake.span.clone()).unwrap_or_default();
+    // What is marked may go on in the next line; only the first is shown.
+    let marks = marked.lines().next().unwrap_or_default().chars().count().max(1);
+    let gutter = " ".repeat(mistake.line.to_string().len());
+    let indent: String = line
+        .chars()
+        .take(mistake.column - 1)
+        .map(|letter| if letter == '\t' { '\t' } else { ' ' })
+        .collect();
+    let mut output = format!(
+        "\n{name}:{}:{}: {}\n{gutter} |\n{} | {line}\n{gutter} | {indent}{}\n",
+        mistake.line,
+        mistake.column,
+        mistake.message,
+        mistake.line,
+        "^".repeat(marks),
+    );
     if let Some(help) = &mistake.help {
-        diagnostic = diagnostic.with_help(help.clone());
+        let _ = writeln!(output, "{gutter} = {help}");
     }
-    let report = Report::new(diagnostic)
-        .with_source_code(NamedSource::new(name, text.to_owned()).with_language("TOML"));
-    let theme = if std::io::stderr().is_terminal() {
-        GraphicalTheme::unicode()
-    } else {
-        GraphicalTheme::unicode_nocolor()
-    };
-    let mut output = String::new();
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_context_lines(1);
-    match handler.render_report(&mut output, report.as_ref()) {
-        Ok(()) => output,
-        Err(_) => format!("  {mistake}\n"),
-    }
+    output
 }

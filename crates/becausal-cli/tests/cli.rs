@@ -275,16 +275,16 @@ fn a_wrong_schema_is_refused_with_its_place() {
         (
             "kind = \"continuous\"",
             "kind = \"continous\"",
-            "line 4, column 19: unknown kind `continous`",
+            "schema.toml:4:19: unknown kind `continous`",
         ),
         (
             "kind = \"continuous\"",
             "knid = \"continuous\"",
-            "line 4, column 12: unknown key `knid` of a variable",
+            "schema.toml:4:12: unknown key `knid` of a variable",
         ),
-        ("height' - height", "height' - heigth", "line 10, column 21: unknown variable `heigth`"),
+        ("height' - height", "height' - heigth", "schema.toml:10:21: unknown variable `heigth`"),
         ("height' - height", "height' - (engine == up)", "expected a number, got a boolean"),
-        ("[action]", "[acton]", "line 6, column 2: unknown key `acton` in a schema"),
+        ("[action]", "[acton]", "schema.toml:6:2: unknown key `acton` in a schema"),
         ("[action]", "[action", "not TOML"),
     ];
     for (from, to, expected) in cases {

@@ -1,4 +1,40 @@
-#![doc = include_str!("../README.md")]
+//! Why did the agent do that?
+//!
+//! becausal learns a causal model of an agent's environment from recorded transitions, and explains
+//! actions by the chains of causes from the action to the rewards. This is the library; its rooms are
+//! modules, and data flows through them one way:
+//!
+//! | room | what lives there |
+//! |---|---|
+//! | [`schema`] | a factorised MDP: variables, reward terms, termination; read from TOML |
+//! | [`data`] | transitions in columns, episodes, CSV, Parquet and NPZ files |
+//! | [`mod@env`] | the [`Environment`] trait, the registry, the environments built in |
+//!
+//! Record some transitions and look at them:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use becausal::env::{EnvironmentError, Options, collect, find, random_action};
+//! use becausal::{Environment, Transitions};
+//!
+//! let environment = find("CartPole-v1")?.make(&Options::default())?;
+//! let schema = Arc::clone(environment.schema());
+//! let mut record = Transitions::new(Arc::clone(&schema));
+//! collect::<_, EnvironmentError>(
+//!     &environment,
+//!     1000,
+//!     42, // the seed
+//!     |_state, stream, action| random_action(&schema, stream, action),
+//!     |episode| {
+//!         record.append(episode);
+//!         Ok(())
+//!     },
+//! )?;
+//! assert_eq!(record.len(), 1000);
+//! let balancing = record.evaluate(&schema.rewards()[0].expression);
+//! assert!(balancing.iter().all(|&reward| reward == 0.0 || reward == 1.0));
+//! # Ok::<(), EnvironmentError>(())
+//! ```
 
 pub mod data;
 pub mod env;

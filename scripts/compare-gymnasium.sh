@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Environment steps per second, becausal's and Gymnasium's, on one core each, in the same run.
+#
+#   scripts/compare-gymnasium.sh [ID ...]        default: CartPole-v1
+#
+# Installs Gymnasium into target/peers (a virtual environment) the first time.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+environments=("${@:-CartPole-v1}")
+python=target/peers/bin/python
+if [ ! -x "$python" ]; then
+    python3 -m venv target/peers
+    "$python" -m pip install --quiet 'gymnasium[box2d]==1.4.0' numpy
+fi
+
+cargo build --release --quiet --benches
+ours=$(cargo bench --quiet --bench environments -- --json | grep '^{')
+"$python" scripts/gymnasium_speed.py "$ours" "${environments[@]}"
