@@ -113,6 +113,9 @@ pub struct Replay {
     /// The file of actions
     #[arg(long, value_name = "FILE")]
     pub actions: PathBuf,
+    /// Draw the last state, in environments that can be drawn
+    #[arg(long, value_name = "SVG")]
+    pub scene: Option<PathBuf>,
     /// Where to: .csv, .parquet or .npz
     #[arg(short, long, value_name = "DATA")]
     pub output: PathBuf,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use becausal::env::{Entry, entries, find};
+use becausal::env::{Entry, Truth, entries, find};
 use becausal::schema::{Kind, Role, Variable};
 use serde_json::{Map, Value, json};
 
@@ -70,11 +70,12 @@ fn show(entry: &Entry) -> String {
     if let Some(steps) = entry.max_episode_steps {
         let _ = writeln!(text, "or is truncated after\n  {steps} steps");
     }
-    let truth = entry.truth();
-    let _ = writeln!(text, "what causes what, by its rules");
-    let width = truth.effects.iter().map(String::len).max().unwrap_or(0);
-    for effect in &truth.effects {
-        let _ = writeln!(text, "  {effect:width$}  <- {}", truth.parents(effect).join(", "));
+    if let Some(truth) = entry.truth() {
+        let _ = writeln!(text, "what causes what, by its rules");
+        let width = truth.effects.iter().map(String::len).max().unwrap_or(0);
+        for effect in &truth.effects {
+            let _ = writeln!(text, "  {effect:width$}  <- {}", truth.parents(effect).join(", "));
+        }
     }
     let _ = writeln!(text, "options");
     let width = entry.options().map(|option| option.name.len()).max().unwrap_or(0);
@@ -91,23 +92,27 @@ fn show(entry: &Entry) -> String {
 
 fn as_json(entry: &Entry) -> Value {
     let mut value = describe::json(&entry.schema());
-    let truth = entry.truth();
-    let parents = |graph: &[Vec<bool>]| -> Value {
-        let rows = truth.effects.iter().zip(graph).map(|(effect, row)| {
-            let causes: Vec<&String> =
-                truth.causes.iter().zip(row).filter(|(_, edge)| **edge).map(|(c, _)| c).collect();
-            (effect.clone(), json!(causes))
-        });
-        Value::Object(rows.collect::<Map<String, Value>>())
-    };
-    let by_action: Map<String, Value> =
-        truth.by_action.iter().map(|one| (one.action.clone(), parents(&one.graph))).collect();
     value["id"] = json!(entry.id);
     value["max_episode_steps"] = json!(entry.max_episode_steps);
     value["options"] = entry
         .options()
         .map(|option| json!({ "name": option.name, "default": option.default, "description": option.description }))
         .collect();
-    value["truth"] = json!({ "graph": parents(&truth.graph), "by_action": by_action });
+    value["truth"] = json!(entry.truth().as_ref().map(truth_as_json));
     value
+}
+
+fn truth_as_json(truth: &Truth) -> Value {
+    let parents = |graph: &[Vec<bool>]| -> Value {
+        let rows = truth.effects.iter().zip(graph).map(|(effect, row)| {
+            let named = truth.causes.iter().zip(row);
+            let causes: Vec<&String> =
+                named.filter(|(_, edge)| **edge).map(|(cause, _)| cause).collect();
+            (effect.clone(), json!(causes))
+        });
+        Value::Object(rows.collect::<Map<String, Value>>())
+    };
+    let by_action: Map<String, Value> =
+        truth.by_action.iter().map(|one| (one.action.clone(), parents(&one.graph))).collect();
+    json!({ "graph": parents(&truth.graph), "by_action": by_action })
 }

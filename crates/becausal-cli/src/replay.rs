@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use becausal::Environment;
-use becausal::data::{Format, write};
+use becausal::data::{Format, write, write_atomically};
 use becausal::env::{find, read_actions, replay};
 
 use crate::arguments::{Common, Replay};
@@ -18,7 +18,13 @@ pub fn run(common: &Common, arguments: &Replay) -> Result<String, Failure> {
     let environment = entry.make_endless(&arguments.environment.options())?;
     let actions = read_actions(&arguments.actions, environment.schema())?;
     let seed = arguments.environment.seed;
-    let record = replay(environment, seed, &actions)?;
+    let (record, last) = replay(environment, seed, &actions)?;
+    if let Some(path) = &arguments.scene {
+        let scene = last.scene().ok_or_else(|| {
+            Failure::usage(format!("{} cannot be drawn: leave out --scene", entry.id))
+        })?;
+        write_atomically(path, scene.as_bytes())?;
+    }
     write(&arguments.output, &record)?;
     let mut tally = Tally::default();
     tally.add(&record);

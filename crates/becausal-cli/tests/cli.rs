@@ -31,6 +31,15 @@ fn refused(folder: &Path, arguments: &[&str], code: i32) -> String {
     errors
 }
 
+const IDS: [&str; 6] = [
+    "AimTest-v0",
+    "BuildMarine-v0",
+    "CartPole-v1",
+    "LunarLander-v3",
+    "LunarLanderContinuous-v3",
+    "Vacuum-v0",
+];
+
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
@@ -51,7 +60,7 @@ fn assert_golden(name: &str, text: &str) {
 fn envs_lists_and_shows_environments() {
     let folder = folder();
     assert_golden("envs.txt", &done(folder.path(), &["envs"]));
-    for id in ["AimTest-v0", "BuildMarine-v0", "CartPole-v1", "Vacuum-v0"] {
+    for id in IDS {
         assert_golden(&format!("envs-{id}.txt"), &done(folder.path(), &["envs", id]));
     }
     assert_golden("envs-Vacuum-v0.json", &done(folder.path(), &["envs", "Vacuum-v0", "--json"]));
@@ -71,7 +80,7 @@ fn help_teaches_every_command() {
 #[test]
 fn the_schema_of_an_environment_can_be_taken_as_a_start() {
     let folder = folder();
-    for id in ["AimTest-v0", "BuildMarine-v0", "CartPole-v1", "Vacuum-v0"] {
+    for id in IDS {
         let schema = done(folder.path(), &["envs", id, "--schema"]);
         fs::write(folder.path().join("schema.toml"), &schema).expect("written");
         let text = done(folder.path(), &["check", "schema.toml"]);
@@ -109,7 +118,7 @@ fn results_as_json_are_one_object() {
     assert_eq!(value["environment"], "CartPole-v1");
     let all: serde_json::Value =
         serde_json::from_str(&done(folder.path(), &["envs", "--json"])).expect("JSON");
-    assert_eq!(all.as_array().map(Vec::len), Some(4));
+    assert_eq!(all.as_array().map(Vec::len), Some(IDS.len()));
 }
 
 // ---- the same bytes -----------------------------------------------------------------------
@@ -117,12 +126,8 @@ fn results_as_json_are_one_object() {
 #[test]
 fn the_same_seed_gives_the_same_file_on_any_number_of_threads() {
     let folder = folder();
-    for (id, rows) in [
-        ("CartPole-v1", "3000"),
-        ("AimTest-v0", "3000"),
-        ("BuildMarine-v0", "2000"),
-        ("Vacuum-v0", "2000"),
-    ] {
+    for id in IDS {
+        let rows = "2000";
         for ending in ["csv", "parquet", "npz"] {
             let mut files = Vec::new();
             for threads in ["1", "2", "3"] {
@@ -169,6 +174,21 @@ fn a_replay_takes_actions_in_many_forms() {
     }
     assert!(results.iter().all(|result| *result == results[0]), "{results:?}");
     assert_eq!(results[0].lines().count(), 4);
+}
+
+#[test]
+fn the_last_state_of_a_replay_can_be_drawn() {
+    let folder = folder();
+    fs::write(folder.path().join("actions.txt"), "main\nmain\n").expect("written");
+    let replay = |id: &'static str| {
+        ["replay", id, "--actions", "actions.txt", "-o", "out.csv", "--scene", "scene.svg"]
+    };
+    done(folder.path(), &replay("LunarLander-v3"));
+    let scene = fs::read_to_string(folder.path().join("scene.svg")).expect("a scene");
+    assert!(scene.starts_with("<svg") && scene.ends_with("</svg>\n"));
+    fs::write(folder.path().join("actions.txt"), "left\n").expect("written");
+    let errors = refused(folder.path(), &replay("CartPole-v1"), 2);
+    assert!(errors.contains("CartPole-v1 cannot be drawn: leave out --scene"), "{errors}");
 }
 
 #[test]

@@ -37,6 +37,10 @@ impl Environment for AnyEnvironment {
     fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
         self.0.step(action)
     }
+
+    fn scene(&self) -> Option<String> {
+        self.0.scene()
+    }
 }
 
 /// [`Environment`] without `Clone`, which a trait object cannot have.
@@ -45,6 +49,7 @@ trait Erased: Send {
     fn reset(&mut self, seed: u64);
     fn state(&self) -> &[f64];
     fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError>;
+    fn scene(&self) -> Option<String>;
     fn boxed_clone(&self) -> Box<dyn Erased>;
 }
 
@@ -63,6 +68,10 @@ impl<E: Environment + 'static> Erased for E {
 
     fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
         Environment::step(self, action)
+    }
+
+    fn scene(&self) -> Option<String> {
+        Environment::scene(self)
     }
 
     fn boxed_clone(&self) -> Box<dyn Erased> {

@@ -101,7 +101,8 @@ fn take<E: Environment>(
     Ok(step.terminated || step.truncated)
 }
 
-/// Records a given sequence of actions from a seed, until the episode or the sequence ends.
+/// Records a given sequence of actions from a seed, until the episode or the sequence ends, and gives
+/// back the environment as it is then.
 ///
 /// # Errors
 /// When an action is impossible.
@@ -109,15 +110,15 @@ pub fn replay<E: Environment>(
     mut environment: E,
     seed: u64,
     actions: &[Vec<f64>],
-) -> Result<Transitions, EnvironmentError> {
+) -> Result<(Transitions, E), EnvironmentError> {
     environment.reset(seed);
     let mut record = Transitions::new(Arc::clone(environment.schema()));
     record.begin_episode();
     for action in actions {
         if take(&mut environment, action, &mut record)? {
-            return Ok(record);
+            return Ok((record, environment));
         }
     }
     record.cut_short();
-    Ok(record)
+    Ok((record, environment))
 }

@@ -25,6 +25,11 @@ pub trait Environment: Clone + Send {
     /// When the action is none of the environment's, or the episode is over: only
     /// [`reset`](Self::reset) begins another one.
     fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError>;
+
+    /// A drawing of the current state as SVG, from environments that can be drawn.
+    fn scene(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a step led to.

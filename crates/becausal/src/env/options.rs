@@ -41,6 +41,20 @@ impl Options {
         }
     }
 
+    /// An option of an environment as a finite number.
+    pub(super) fn number(
+        &self,
+        id: &str,
+        name: &str,
+        default: f64,
+    ) -> Result<f64, EnvironmentError> {
+        match self.0.get(name).map(|text| text.parse::<f64>()) {
+            None => Ok(default),
+            Some(Ok(number)) if number.is_finite() => Ok(number),
+            Some(_) => Err(self.wrong(id, name, "a number")),
+        }
+    }
+
     /// An option of an environment as a positive whole number.
     pub(super) fn count(&self, id: &str, name: &str) -> Result<Option<usize>, EnvironmentError> {
         match self.0.get(name).map(|text| text.parse::<usize>()) {

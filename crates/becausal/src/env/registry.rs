@@ -7,6 +7,7 @@ use super::any::AnyEnvironment;
 use super::build_marine::{self, BuildMarine};
 use super::cart_pole::{self, CartPole};
 use super::environment::EnvironmentError;
+use super::lunar_lander::{self, LunarLander, LunarLanderOptions};
 use super::options::{OptionDescription, Options};
 use super::time_limit::TimeLimit;
 use super::truth::Truth;
@@ -22,7 +23,7 @@ pub struct Entry {
     options: &'static [OptionDescription],
     schema: &'static str,
     make: fn(&'static str, Arc<Schema>, &Options) -> Result<AnyEnvironment, EnvironmentError>,
-    truth: fn(&Schema) -> Truth,
+    truth: Option<fn(&Schema) -> Truth>,
 }
 
 /// Every environment can be cut short.
@@ -32,14 +33,59 @@ const MAX_EPISODE_STEPS: OptionDescription = OptionDescription {
     description: "steps after which an episode is truncated",
 };
 
-const ENTRIES: [Entry; 4] = [
+const LANDER_OPTIONS: &[OptionDescription] = &[
+    OptionDescription {
+        name: "gravity",
+        default: "-10.0",
+        description: "between -12 and 0, both excluded",
+    },
+    OptionDescription {
+        name: "enable_wind",
+        default: "false",
+        description: "whether wind pushes and turns the craft while it flies",
+    },
+    OptionDescription {
+        name: "wind_power",
+        default: "15.0",
+        description: "greatest force of the wind, 0 to 20 recommended",
+    },
+    OptionDescription {
+        name: "turbulence_power",
+        default: "1.5",
+        description: "greatest torque of the wind, 0 to 2 recommended",
+    },
+];
+
+fn make_lander(
+    id: &'static str,
+    schema: Arc<Schema>,
+    options: &Options,
+) -> Result<AnyEnvironment, EnvironmentError> {
+    let usual = LunarLanderOptions::default();
+    let chosen = LunarLanderOptions {
+        gravity: options.number(id, "gravity", usual.gravity)?,
+        enable_wind: options.boolean(id, "enable_wind", usual.enable_wind)?,
+        wind_power: options.number(id, "wind_power", usual.wind_power)?,
+        turbulence_power: options.number(id, "turbulence_power", usual.turbulence_power)?,
+    };
+    LunarLander::new(schema, chosen).map(AnyEnvironment::new).map_err(|message| {
+        let (option, message) = message.split_once(": ").unwrap_or(("gravity", &message));
+        EnvironmentError::Option {
+            id: id.to_owned(),
+            option: option.to_owned(),
+            message: message.to_owned(),
+        }
+    })
+}
+
+const ENTRIES: [Entry; 6] = [
     Entry {
         id: "AimTest-v0",
         max_episode_steps: None,
         options: &[],
         schema: aim_test::SCHEMA,
         make: |_, schema, _| Ok(AnyEnvironment::new(AimTest::new(schema))),
-        truth: AimTest::truth,
+        truth: Some(AimTest::truth),
     },
     Entry {
         id: "BuildMarine-v0",
@@ -47,7 +93,7 @@ const ENTRIES: [Entry; 4] = [
         options: &[],
         schema: build_marine::SCHEMA,
         make: |_, schema, _| Ok(AnyEnvironment::new(BuildMarine::new(schema))),
-        truth: BuildMarine::truth,
+        truth: Some(BuildMarine::truth),
     },
     Entry {
         id: "CartPole-v1",
@@ -62,7 +108,23 @@ const ENTRIES: [Entry; 4] = [
             let reward = options.boolean(id, "sutton_barto_reward", false)?;
             Ok(AnyEnvironment::new(CartPole::new(schema, reward)))
         },
-        truth: CartPole::truth,
+        truth: Some(CartPole::truth),
+    },
+    Entry {
+        id: "LunarLander-v3",
+        max_episode_steps: Some(1000),
+        options: LANDER_OPTIONS,
+        schema: lunar_lander::SCHEMA,
+        make: make_lander,
+        truth: None,
+    },
+    Entry {
+        id: "LunarLanderContinuous-v3",
+        max_episode_steps: Some(1000),
+        options: LANDER_OPTIONS,
+        schema: lunar_lander::CONTINUOUS_SCHEMA,
+        make: make_lander,
+        truth: None,
     },
     Entry {
         id: "Vacuum-v0",
@@ -70,7 +132,7 @@ const ENTRIES: [Entry; 4] = [
         options: &[],
         schema: vacuum::SCHEMA,
         make: |_, schema, _| Ok(AnyEnvironment::new(Vacuum::new(schema))),
-        truth: Vacuum::truth,
+        truth: Some(Vacuum::truth),
     },
 ];
 
@@ -102,10 +164,10 @@ impl Entry {
         Arc::new(schema.unwrap_or_else(|error| panic!("{}: {error}", self.id)))
     }
 
-    /// What really causes what in it.
+    /// What really causes what in it, where that is known.
     #[must_use]
-    pub fn truth(&self) -> Truth {
-        (self.truth)(&self.schema())
+    pub fn truth(&self) -> Option<Truth> {
+        self.truth.map(|truth| truth(&self.schema()))
     }
 
     /// The options it has.

@@ -48,4 +48,8 @@ impl<E: Environment> Environment for TimeLimit<E> {
         self.over = self.steps >= self.limit;
         Ok(Step { truncated: step.truncated || self.over, ..step })
     }
+
+    fn scene(&self) -> Option<String> {
+        self.environment.scene()
+    }
 }

@@ -1,0 +1,201 @@
+//! The velocity solver of joints.
+//!
+//! A joint at a limit solves its point and its angle together, as a 3 by 3 system; the sign of
+//! the angular impulse then decides whether the limit holds or lets go.
+
+use crate::body::Body;
+use crate::joint::{Joint, JointImpulses, LimitState};
+use crate::joint_matrix::JointMatrix;
+use crate::motion::Velocity;
+use crate::settings::bounded;
+use crate::transform::Rotation;
+use crate::vector::Vector;
+
+/// What one iteration has added to the impulses of a joint, and why.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JointRecord {
+    point: Vector,
+    limit: f32,
+    motor: f32,
+    /// What the motor would have added had its torque no bound.
+    motor_wanted: f32,
+    lets_go: bool,
+}
+
+/// What the velocity solver needs of one joint.
+///
+/// The order of the fields keeps the impulses, which every iteration writes, away from the numbers
+/// it only reads: a wide read that overlaps a fresh write would have to wait for it.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(crate) struct JointVelocity {
+    /// From the centre of either body to the anchor, turned left: how the anchor moves when the
+    /// body turns.
+    swings: [Vector; 2],
+    inverse_masses: [f32; 2],
+    inverse_inertias: [f32; 2],
+    matrix: JointMatrix,
+    /// Speed, effective mass and greatest impulse of a motor that works.
+    motor: Option<(f32, f32, f32)>,
+    limit_state: LimitState,
+    slots: [usize; 2],
+    pub impulses: JointImpulses,
+}
+
+impl JointVelocity {
+    /// Prepares a joint and applies its impulses of the last step, scaled by `warmth`.
+    pub fn new(
+        joint: &mut Joint,
+        bodies: &[Body],
+        angles: [f32; 2],
+        velocities: &mut [Velocity],
+        seconds: f32,
+        warmth: f32,
+    ) -> Self {
+        let [first, second] = joint.bodies.map(|body| &bodies[body]);
+        let arm = |body: &Body, anchor: Vector, angle: f32| {
+            Rotation::new(angle).apply(anchor - body.sweep.local_centre)
+        };
+        let arms =
+            [arm(first, joint.anchors[0], angles[0]), arm(second, joint.anchors[1], angles[1])];
+        let inverse_masses = [first.inverse_mass, second.inverse_mass];
+        let inverse_inertias = [first.inverse_inertia, second.inverse_inertia];
+        let matrix = JointMatrix::new(arms, inverse_masses, inverse_inertias);
+
+        let compliance = inverse_inertias[0] + inverse_inertias[1];
+        let fixed_rotation = compliance == 0.0;
+        if joint.motor.is_none() || fixed_rotation {
+            joint.impulses.motor = 0.0;
+        }
+        joint.update_limit(angles[1] - angles[0] - joint.reference_angle, fixed_rotation);
+        let motor = joint
+            .motor
+            .filter(|_| !fixed_rotation && joint.limit_state != LimitState::Fixed)
+            .map(|motor| (motor.speed, 1.0 / compliance, seconds * motor.max_torque));
+
+        let own = Self {
+            slots: [first.slot, second.slot],
+            swings: arms.map(Vector::turned_left),
+            inverse_masses,
+            inverse_inertias,
+            motor,
+            limit_state: joint.limit_state,
+            matrix,
+            impulses: JointImpulses {
+                point: warmth * joint.impulses.point,
+                limit: warmth * joint.impulses.limit,
+                motor: warmth * joint.impulses.motor,
+            },
+        };
+        let [mut one, mut two] = own.slots.map(|slot| velocities[slot]);
+        let JointImpulses { point, limit, motor } = own.impulses;
+        let turn = |arm: Vector| arm.cross(point) + motor + limit;
+        one.linear -= inverse_masses[0] * point;
+        one.angular -= inverse_inertias[0] * turn(arms[0]);
+        two.linear += inverse_masses[1] * point;
+        two.angular += inverse_inertias[1] * turn(arms[1]);
+        velocities[own.slots[0]] = one;
+        velocities[own.slots[1]] = two;
+        own
+    }
+
+    /// One iteration: the motor, then the point with the limit or alone. Returns what it added.
+    #[inline]
+    pub fn solve(&mut self, velocities: &mut [Velocity]) -> JointRecord {
+        let [mut one, mut two] = self.slots.map(|slot| velocities[slot]);
+        let [inertia_1, inertia_2] = self.inverse_inertias;
+        let (mut motor_wanted, mut motor_change) = (0.0, 0.0);
+        if let Some((speed, mass, _)) = self.motor {
+            motor_wanted = -mass * (two.angular - one.angular - speed);
+            motor_change = self.drive(motor_wanted);
+            one.angular -= inertia_1 * motor_change;
+            two.angular += inertia_2 * motor_change;
+        }
+        let [swing_1, swing_2] = self.swings;
+        let drift = two.linear + two.angular * swing_2 - one.linear - one.angular * swing_1;
+        let record = if self.limit_state == LimitState::Free {
+            let point = self.matrix.solve_point(-drift);
+            let turns = [swing_1.dot(point), swing_2.dot(point)];
+            one.angular -= inertia_1 * turns[0];
+            two.angular += inertia_2 * turns[1];
+            self.impulses.point += point;
+            JointRecord { point, limit: 0.0, motor: motor_change, motor_wanted, lets_go: false }
+        } else {
+            let (point, limit, lets_go) = self.solve_limit(drift, two.angular - one.angular);
+            let turns = [swing_1.dot(point) + limit, swing_2.dot(point) + limit];
+            one.angular -= inertia_1 * turns[0];
+            two.angular += inertia_2 * turns[1];
+            JointRecord { point, limit, motor: motor_change, motor_wanted, lets_go }
+        };
+        one.linear -= self.inverse_masses[0] * record.point;
+        two.linear += self.inverse_masses[1] * record.point;
+        velocities[self.slots[0]] = one;
+        velocities[self.slots[1]] = two;
+        record
+    }
+
+    /// Adds to the impulse of the motor what its torque allows; returns that.
+    #[inline]
+    fn drive(&mut self, wanted: f32) -> f32 {
+        let most = self.motor.map_or(0.0, |(_, _, most)| most);
+        let sum = self.impulses.motor + wanted;
+        // A branch that is predicted, where a minimum would lengthen the chain of operations that
+        // every iteration waits for.
+        let total = if sum.abs() < most { sum } else { overloaded(sum, most) };
+        let change = total - self.impulses.motor;
+        self.impulses.motor = total;
+        change
+    }
+
+    /// The impulses at the point and about it while a limit holds, and whether it lets go.
+    #[inline]
+    fn solve_limit(&mut self, drift: Vector, turning: f32) -> (Vector, f32, bool) {
+        let angular = -self.matrix.solve_angular(drift, turning);
+        let total = self.impulses.limit + angular;
+        if self.lets_go(total) {
+            let rest = -drift + self.impulses.limit * self.matrix.mixed();
+            let point = self.matrix.solve_point(rest);
+            let angular = -self.impulses.limit;
+            self.impulses.point += point;
+            self.impulses.limit = 0.0;
+            (point, angular, true)
+        } else {
+            let point = -self.matrix.solve_linear(drift, turning);
+            self.impulses.point += point;
+            self.impulses.limit = total;
+            (point, angular, false)
+        }
+    }
+
+    /// A limit can push but not pull.
+    #[inline]
+    fn lets_go(&self, total: f32) -> bool {
+        match self.limit_state {
+            LimitState::AtLower => total < 0.0,
+            LimitState::AtUpper => total > 0.0,
+            LimitState::Free | LimitState::Fixed => false,
+        }
+    }
+
+    /// Adds to the impulses what an iteration from the same velocities has added before. False
+    /// when the iteration would have come out differently; the impulses are then spoilt.
+    #[inline]
+    pub fn replay(&mut self, record: &JointRecord) -> bool {
+        let mut same = !record.lets_go;
+        if self.motor.is_some() {
+            same &= self.drive(record.motor_wanted).to_bits() == record.motor.to_bits();
+        }
+        if self.limit_state != LimitState::Free {
+            self.impulses.limit += record.limit;
+            same &= !self.lets_go(self.impulses.limit);
+        }
+        self.impulses.point += record.point;
+        same
+    }
+}
+
+/// The impulse of a motor at the bound of its torque.
+#[cold]
+fn overloaded(sum: f32, most: f32) -> f32 {
+    bounded(sum, -most, most)
+}

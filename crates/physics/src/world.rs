@@ -1,0 +1,262 @@
+//! The world: bodies, fixtures, joints and contacts, and the order of things within a step.
+
+use crate::body::{Body, BodyId, BodyKind};
+use crate::broad_phase::BroadPhase;
+use crate::contact::{Contact, ContactEvent};
+use crate::error::{Error, finite, not_negative};
+use crate::fixture::{Filter, Fixture, FixtureId, Material};
+use crate::island::Island;
+use crate::joint::{Joint, JointId, RevoluteJoint};
+use crate::shape::Shape;
+use crate::vector::Vector;
+
+/// Bodies that move, touch and are joined.
+///
+/// A clone continues exactly as the original would.
+#[derive(Clone, Debug)]
+pub struct World {
+    pub(crate) gravity: Vector,
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) fixtures: Vec<Fixture>,
+    /// The fixtures of every body, the newest first.
+    pub(crate) fixtures_of: Vec<Vec<usize>>,
+    pub(crate) joints: Vec<Joint>,
+    pub(crate) contacts: Vec<Contact>,
+    pub(crate) broad_phase: BroadPhase,
+    pub(crate) events: Vec<ContactEvent>,
+    /// Memory that is kept from step to step.
+    pub(crate) pairs: Vec<(usize, usize)>,
+    pub(crate) island: Island,
+    has_new_fixtures: bool,
+    /// One over the length of the last step; zero before the first.
+    last_rate: f32,
+}
+
+/// The numbers of one step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub seconds: f32,
+    /// By how much the impulses of the last step are scaled.
+    pub warmth: f32,
+    pub velocity_iterations: usize,
+    pub position_iterations: usize,
+}
+
+impl World {
+    /// An empty world.
+    ///
+    /// # Errors
+    /// The gravity is not finite.
+    pub fn new(gravity: Vector) -> Result<Self, Error> {
+        if !gravity.is_finite() {
+            return Err(Error::NotFinite { what: "gravity" });
+        }
+        Ok(Self {
+            gravity,
+            bodies: Vec::new(),
+            fixtures: Vec::new(),
+            fixtures_of: Vec::new(),
+            joints: Vec::new(),
+            contacts: Vec::new(),
+            broad_phase: BroadPhase::default(),
+            events: Vec::new(),
+            pairs: Vec::new(),
+            island: Island::default(),
+            has_new_fixtures: false,
+            last_rate: 0.0,
+        })
+    }
+
+    /// Adds a body without shape at a position and an angle in radians.
+    ///
+    /// # Errors
+    /// The position or the angle is not finite.
+    pub fn add_body(
+        &mut self,
+        kind: BodyKind,
+        position: Vector,
+        angle: f32,
+    ) -> Result<BodyId, Error> {
+        if !position.is_finite() {
+            return Err(Error::NotFinite { what: "position" });
+        }
+        finite("angle", angle)?;
+        self.bodies.push(Body::new(kind, position, angle));
+        self.fixtures_of.push(Vec::new());
+        Ok(BodyId(self.bodies.len() - 1))
+    }
+
+    /// Fixes a shape to a body, whose mass grows by that of the shape.
+    ///
+    /// # Errors
+    /// There is no such body, a number of the material is negative or not finite, or the body
+    /// would have no sensible mass.
+    pub fn add_fixture(
+        &mut self,
+        body: BodyId,
+        shape: impl Into<Shape>,
+        material: Material,
+        filter: Filter,
+    ) -> Result<FixtureId, Error> {
+        let body = self.known(body)?;
+        not_negative("density", material.density)?;
+        not_negative("friction", material.friction)?;
+        not_negative("restitution", material.restitution)?;
+        let fixture = Fixture { body, shape: shape.into(), material, filter };
+        let index = self.fixtures.len();
+        if material.density > 0.0 && self.bodies[body].kind == BodyKind::Dynamic {
+            let older = self.fixtures_of[body].iter().map(|&older| &self.fixtures[older]);
+            let parts = std::iter::once(&fixture)
+                .chain(older)
+                .filter(|part| part.material.density != 0.0)
+                .map(|part| part.shape.mass_data(part.material.density))
+                .collect::<Result<Vec<_>, _>>()?;
+            self.bodies[body].set_mass(parts.into_iter())?;
+        }
+        self.broad_phase.add(fixture.shape.bounds(&self.bodies[body].position));
+        self.fixtures.push(fixture);
+        self.fixtures_of[body].insert(0, index);
+        self.has_new_fixtures = true;
+        Ok(FixtureId(index))
+    }
+
+    /// Joins two bodies.
+    ///
+    /// # Errors
+    /// The bodies are unknown or the same, a number is not finite, or the limits are exchanged.
+    pub fn add_joint(&mut self, joint: &RevoluteJoint) -> Result<JointId, Error> {
+        joint.check(self.bodies.len())?;
+        self.joints.push(Joint::new(joint));
+        let joint = &self.joints[self.joints.len() - 1];
+        if !joint.collide {
+            let [first, second] = joint.bodies;
+            let joined = |contact: &Contact| contact.other(first) == Some(second);
+            for index in (0..self.contacts.len()).rev() {
+                if joined(&self.contacts[index]) {
+                    self.drop_contact(index);
+                }
+            }
+        }
+        Ok(JointId(self.joints.len() - 1))
+    }
+
+    fn known(&self, body: BodyId) -> Result<usize, Error> {
+        if body.0 < self.bodies.len() { Ok(body.0) } else { Err(Error::NoBody { got: body.0 }) }
+    }
+
+    /// A body.
+    ///
+    /// # Panics
+    /// When the body is of another, larger world.
+    #[must_use]
+    pub fn body(&self, id: BodyId) -> &Body {
+        &self.bodies[id.0]
+    }
+
+    /// All bodies, in the order they were added.
+    #[must_use]
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// All fixtures, in the order they were added.
+    #[must_use]
+    pub fn fixtures(&self) -> &[Fixture] {
+        &self.fixtures
+    }
+
+    /// What began and ceased to touch in the last step, in the order it was found.
+    #[must_use]
+    pub fn events(&self) -> &[ContactEvent] {
+        &self.events
+    }
+
+    /// Wakes a body and pushes at its centre for the next step.
+    ///
+    /// # Errors
+    /// The force is not finite, or there is no such body.
+    pub fn apply_force(&mut self, body: BodyId, force: Vector) -> Result<(), Error> {
+        if !force.is_finite() {
+            return Err(Error::NotFinite { what: "force" });
+        }
+        if let Some(body) = self.pushed(body)? {
+            body.force += force;
+        }
+        Ok(())
+    }
+
+    /// Wakes a body and turns it for the next step.
+    ///
+    /// # Errors
+    /// The torque is not finite, or there is no such body.
+    pub fn apply_torque(&mut self, body: BodyId, torque: f32) -> Result<(), Error> {
+        finite("torque", torque)?;
+        if let Some(body) = self.pushed(body)? {
+            body.torque += torque;
+        }
+        Ok(())
+    }
+
+    /// Wakes a body and changes its velocity at once, by an impulse at a point of the world.
+    ///
+    /// # Errors
+    /// The impulse or the point is not finite, or there is no such body.
+    pub fn apply_impulse(
+        &mut self,
+        body: BodyId,
+        impulse: Vector,
+        point: Vector,
+    ) -> Result<(), Error> {
+        if !impulse.is_finite() || !point.is_finite() {
+            return Err(Error::NotFinite { what: "impulse" });
+        }
+        if let Some(body) = self.pushed(body)? {
+            body.velocity += body.inverse_mass * impulse;
+            body.spin += body.inverse_inertia * (point - body.sweep.centre).cross(impulse);
+        }
+        Ok(())
+    }
+
+    /// The woken body, if it can be moved.
+    fn pushed(&mut self, body: BodyId) -> Result<Option<&mut Body>, Error> {
+        let index = self.known(body)?;
+        let body = &mut self.bodies[index];
+        if body.kind == BodyKind::Static {
+            return Ok(None);
+        }
+        body.wake();
+        Ok(Some(body))
+    }
+
+    /// Moves everything on by some seconds.
+    ///
+    /// Contacts are brought up to date, islands solved, impacts sub-stepped; forces are used up.
+    ///
+    /// # Errors
+    /// The seconds are negative or not finite.
+    pub fn step(
+        &mut self,
+        seconds: f32,
+        velocity_iterations: usize,
+        position_iterations: usize,
+    ) -> Result<(), Error> {
+        not_negative("the length of the step", seconds)?;
+        self.events.clear();
+        if self.has_new_fixtures {
+            self.find_contacts();
+            self.has_new_fixtures = false;
+        }
+        self.update_contacts();
+        if seconds > 0.0 {
+            let warmth = self.last_rate * seconds;
+            let step = Step { seconds, warmth, velocity_iterations, position_iterations };
+            self.solve_islands(&step);
+            self.solve_impacts(&step);
+            self.last_rate = 1.0 / seconds;
+        }
+        for body in &mut self.bodies {
+            body.clear_forces();
+        }
+        Ok(())
+    }
+}
