@@ -40,7 +40,7 @@ fn main() {
         "environment", "steps/s (one core)", "steps/s (batch, all cores)"
     );
     for (id, alone, batch) in results {
-        println!("{id:16} {alone:>18.0} {batch:>26.0}");
+        println!("{id:26} {alone:>18.0} {batch:>26.0}");
     }
 }
 
@@ -80,7 +80,7 @@ fn alone(mut environment: AnyEnvironment) -> f64 {
 
 /// Many copies in step, with resets.
 fn batched(environment: &AnyEnvironment) -> f64 {
-    const COPIES: usize = 4096;
+    const COPIES: usize = 512;
     let seeds: Vec<u64> = (0..COPIES as u64).collect();
     let mut batch = Batch::new(environment, &seeds);
     let actions: Vec<f64> = actions(environment, COPIES).concat();

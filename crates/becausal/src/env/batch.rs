@@ -20,8 +20,8 @@ pub struct Batch<E> {
     widths: [usize; 3],
 }
 
-/// Fewer copies than this are not worth handing to another thread: a step may take 30 ns.
-const FEWEST: usize = 256;
+/// Fewer copies than this are not worth handing to another thread: a step may take only 30 ns.
+const FEWEST: usize = 32;
 
 impl<E: Environment> Batch<E> {
     /// One copy for each seed, at the start of its episode.
