@@ -101,8 +101,9 @@ impl Findings {
             rewards.extend(Spread::of(&becausal::data::Column::Numbers(values)));
         }
         let total = transitions.total_reward();
+        // States are often logged in single precision, which rewards computed from them show.
         let differs = |(one, other): (&f64, &f64)| {
-            (one - other).abs() > 1e-6 * (1.0 + one.abs().max(other.abs()))
+            (one - other).abs() > 1e-4 * (1.0 + one.abs().max(other.abs()))
         };
         let other_rewards = transitions.reward().filter(|_| !rewards.is_empty()).map(|recorded| {
             let pairs = recorded.iter().zip(&total).enumerate();
