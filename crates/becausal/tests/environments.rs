@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use becausal::env::{
     AimTest, AnyEnvironment, Batch, BuildMarine, CartPole, EnvironmentError, Options, Truth,
-    Vacuum, collect, entries, find, parse_action, random_action, replay,
+    Vacuum, collect, entries, find, parse_action, random_action, read_actions, replay,
 };
 use becausal::{Environment, Stream, Transitions};
 use proptest::prelude::*;
@@ -681,7 +681,63 @@ fn actions_are_read_as_people_write_them() {
     }
 }
 
+#[test]
+fn actions_are_read_from_arrays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let array = |kind: &str, shape: &str, content: &[u8]| {
+        let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let length = u16::try_from(header.len()).expect("short").to_le_bytes();
+        [b"\x93NUMPY\x01\x00".as_slice(), &length, header.as_bytes(), content].concat()
+    };
+    let read = |bytes: Vec<u8>, id: &str| {
+        let path = folder.path().join("actions.npy");
+        std::fs::write(&path, bytes).expect("written");
+        read_actions(&path, make(id).schema()).map_err(|error| error.to_string())
+    };
+    let left_right = read(array("|u1", "(3,)", &[0, 1, 0]), "CartPole-v1");
+    assert_eq!(left_right, Ok(vec![vec![0.0], vec![1.0], vec![0.0]]));
+    let throttles: Vec<u8> =
+        [0.5_f32, -1.0, 0.0, 1.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+    let pairs = read(array("<f4", "(2, 2)", &throttles), "LunarLanderContinuous-v3");
+    assert_eq!(pairs, Ok(vec![vec![0.5, -1.0], vec![0.0, 1.0]]));
+    let cases = [
+        (
+            array("|u1", "(3, 2)", &[0; 6]),
+            "the array of actions has the shape [3, 2], expected [rows, 1]",
+        ),
+        (array("|u1", "(1000000000000,)", &[0; 3]), "needs more than is there"),
+        (
+            array("|u1", "(3,)", &[0, 1, 7]),
+            "row 3 (index 2), column `push`: 7 is no index of a label",
+        ),
+        (array("|u1", "(0,)", &[]), "the file has no rows of data"),
+        (b"nonsense".to_vec(), "not an array in NumPy's format"),
+    ];
+    for (bytes, expected) in cases {
+        let got = read(bytes, "CartPole-v1").expect_err(expected);
+        assert!(got.contains(expected), "expected: {expected}\n     got: {got}");
+    }
+}
+
 proptest! {
+    #[test]
+    fn random_bytes_are_no_actions(bytes in proptest::collection::vec(any::<u8>(), 0..500)) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cart = make("CartPole-v1");
+        for ending in ["txt", "csv", "npy", "npz", "parquet"] {
+            let path = folder.path().join(format!("actions.{ending}"));
+            std::fs::write(&path, &bytes).expect("written");
+            if ending.starts_with('n') || ending == "parquet" {
+                prop_assert!(read_actions(&path, cart.schema()).is_err());
+            } else {
+                let _ = read_actions(&path, cart.schema()); // a 0 or a 1 is an action
+            }
+            let framed = [b"\x93NUMPY\x01\x00".as_slice(), &bytes].concat();
+            std::fs::write(&path, &framed).expect("written");
+            prop_assert!(ending == "txt" || ending == "csv" || read_actions(&path, cart.schema()).is_err());
+        }
+    }
+
     #[test]
     fn any_text_is_an_action_or_refused(text in "\\PC{0,30}") {
         let cart = make("CartPole-v1");
