@@ -13,6 +13,13 @@ const LABEL: Font = Font::regular(11.0);
 const CLEARANCE: f64 = 3.0;
 const WIDEST: f64 = 110.0;
 
+/// The gap between columns in which the widest label leaves some of its link to be seen.
+pub fn gap(picture: &Picture) -> f64 {
+    let labels = picture.links().iter().filter_map(|link| link.label.as_deref());
+    let widths = labels.map(|label| LABEL.width(&shorten(label, LABEL, WIDEST)) + 80.0);
+    widths.fold(0.0, f64::max)
+}
+
 /// How many links have their label.
 pub fn placed(links: &[PlacedLink]) -> usize {
     links.iter().filter(|link| link.label.is_some()).count()

@@ -138,7 +138,7 @@ impl Chart {
         let width = (right + LEADER + 8.0 + widest_name + MARGIN).ceil().max(right + 2.0 * MARGIN);
         let lines = wrap(&self.title, TITLE, width - 2.0 * MARGIN);
         let room = self.series.len() as f64 * (NAME.line() + 2.0);
-        let top = MARGIN + lines.len() as f64 * TITLE.line() + 14.0;
+        let top = MARGIN + lines.len() as f64 * TITLE.line() + 22.0;
         let bottom = top + PLOT.1.max(room);
         let height = (bottom + TICK.line() + AXIS.line() + 18.0 + MARGIN).ceil();
         let vertical = Axis { places: (bottom, top), ..vertical };

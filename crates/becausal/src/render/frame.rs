@@ -33,9 +33,9 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame around a body of this size.
+    /// The frame around a body of this size, in which `omitted` links are without their label.
     #[must_use]
-    pub fn new(picture: &Picture, width: f64, height: f64) -> Self {
+    pub fn new(picture: &Picture, width: f64, height: f64, omitted: usize) -> Self {
         let title = TITLE.width(picture.title()).min(WIDEST_TITLE);
         let inner = width.max(title).max(NARROWEST).ceil();
         let mut writer = Writer { texts: Vec::new(), top: MARGIN, inner };
@@ -46,10 +46,15 @@ impl Frame {
         let body = Area { left: MARGIN, top: writer.top, width: inner, height };
         writer.top += height;
         let samples = legend(picture, &mut writer);
-        if !picture.footnotes().is_empty() {
+        let mut footnotes = picture.footnotes().to_vec();
+        if omitted > 0 {
+            let labels = if omitted == 1 { "label" } else { "labels" };
+            footnotes.push(format!("Left out for want of room: {omitted} {labels} of links."));
+        }
+        if !footnotes.is_empty() {
             writer.top += 14.0;
         }
-        for footnote in picture.footnotes() {
+        for footnote in &footnotes {
             writer.write(footnote, FOOTNOTE, colour::GREY);
             writer.top += 2.0;
         }

@@ -129,17 +129,21 @@ impl Picture {
         const STRETCHES: [f64; 5] = [1.0, 1.3, 1.7, 2.3, 3.0];
         let columns = arrange(self, options);
         let wanted = self.links().iter().filter(|link| link.label.is_some()).count();
-        let mut best = spread(self, options, &columns, STRETCHES[0]);
-        for stretch in &STRETCHES[1..] {
+        let mut best = spread(self, options, &columns, STRETCHES[0], 0);
+        let mut chosen = STRETCHES[0];
+        for &stretch in &STRETCHES[1..] {
             if annotate::placed(&best.links) == wanted {
                 break;
             }
-            let next = spread(self, options, &columns, *stretch);
+            let next = spread(self, options, &columns, stretch, 0);
             if annotate::placed(&next.links) > annotate::placed(&best.links) {
-                best = next;
+                (best, chosen) = (next, stretch);
             }
         }
-        best
+        match wanted - annotate::placed(&best.links) {
+            0 => best,
+            omitted => spread(self, options, &columns, chosen, omitted),
+        }
     }
 }
 
@@ -180,14 +184,23 @@ fn side(kind: NodeKind) -> f64 {
 }
 
 /// Puts the columns beside each other and draws the links through the gaps.
-fn spread(picture: &Picture, options: &LayoutOptions, columns: &Columns, stretch: f64) -> Layout {
+///
+/// `omitted` links could not get their label, which a footnote says.
+fn spread(
+    picture: &Picture,
+    options: &LayoutOptions,
+    columns: &Columns,
+    stretch: f64,
+    omitted: usize,
+) -> Layout {
     let count = columns.widths.len();
     // The steeper the links, the wider the gap; many columns have to stay on the page.
-    let (narrow, wide) = if count > 2 { (96.0, 170.0) } else { (150.0, 340.0) };
-    let gap = ((columns.height * 0.4).clamp(narrow, wide) * stretch).round();
+    let (narrow, wide) = if count > 2 { (96.0, 170.0) } else { (170.0, 380.0) };
+    let gap = (columns.height * 0.5).clamp(narrow, wide).max(annotate::gap(picture));
+    let gap = (gap * stretch).round();
     let bulge = route::bulge(picture, count.wrapping_sub(1));
     let inner = columns.widths.iter().sum::<f64>() + gap * count.saturating_sub(1) as f64 + bulge;
-    let frame = Frame::new(picture, inner, columns.height + columns.headings);
+    let frame = Frame::new(picture, inner, columns.height + columns.headings, omitted);
     let top = frame.body.top + columns.headings;
     let mut left = frame.body.left + ((frame.body.width - inner) / 2.0).floor();
     let mut lefts = Vec::with_capacity(count);

@@ -16,8 +16,8 @@ pub enum Item {
 pub struct Order {
     /// Items by column, from top to bottom.
     pub columns: Vec<Vec<Item>>,
-    /// Pairs of items in neighbouring columns: (left column, index of the item's *key* there, key in
-    /// the right column). Keys are the indices of `keys`.
+    /// By column, the pieces of links from it to the next: the items at both ends, by their index in
+    /// `keys`.
     segments: Vec<Vec<(usize, usize)>>,
     /// Items by column in a fixed order; the segments name them by their index here.
     keys: Vec<Vec<Item>>,
@@ -163,4 +163,39 @@ fn order_by<T>(values: &[T], of: impl Fn(&T) -> f64) -> Vec<usize> {
 
 fn sorted(items: &[Item], wishes: &[f64]) -> Vec<Item> {
     order_by(wishes, |&wish| wish).into_iter().map(|index| items[index]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::picture::{Link, Node, NodeKind, PictureColumn, Place};
+    use super::*;
+
+    fn picture(sizes: &[usize], links: &[[usize; 4]]) -> Picture {
+        let node =
+            |column: usize, index: usize| Node::new(format!("{column} {index}"), NodeKind::State);
+        let columns = sizes.iter().enumerate().map(|(column, &size)| {
+            PictureColumn::new("", (0..size).map(|index| node(column, index)).collect())
+        });
+        let links = links.iter().map(|&[from_column, from, to_column, to]| {
+            Link::new(Place::new(from_column, from), Place::new(to_column, to), 0.5)
+        });
+        Picture::new("", columns.collect(), links.collect()).expect("a picture")
+    }
+
+    #[test]
+    fn crossed_links_are_untangled() {
+        let order = Order::given(&picture(&[2, 2], &[[0, 0, 1, 1], [0, 1, 1, 0]]));
+        assert_eq!(order.crossings(), 1);
+        assert_eq!(order.with_fewer_crossings().crossings(), 0);
+    }
+
+    #[test]
+    fn a_link_that_skips_a_column_has_a_place_in_it() {
+        let order = Order::given(&picture(&[2, 2, 2], &[[0, 0, 2, 0], [0, 1, 2, 1]]));
+        let middle = &order.columns[1];
+        assert_eq!(middle.len(), 4);
+        assert_eq!(order.crossings(), 0);
+        let nodes: Vec<&Item> = middle.iter().filter(|i| matches!(i, Item::Node(_))).collect();
+        assert_eq!(nodes, [&Item::Node(0), &Item::Node(1)]);
+    }
 }

@@ -124,7 +124,9 @@ fn outline(kind: NodeKind, accent: bool, area: &Area) -> Shape {
 fn paint_link_labels(picture: &Picture, layout: &Layout, marks: &mut Vec<Mark>) {
     for (link, placed) in picture.links().iter().zip(&layout.links) {
         let Some(text) = &placed.label else { continue };
-        let paper = Shape::rectangle(&text.area(), 3.0, Some(colour::WHITE.with_opacity(88)), None);
+        let area = text.area();
+        let paper = Area { left: area.left - 2.0, width: area.width + 4.0, ..area };
+        let paper = Shape::rectangle(&paper, 3.0, Some(colour::WHITE.with_opacity(88)), None);
         let shapes = vec![paper, Shape::Text(text.clone())];
         marks.push(Mark::with_hint(picture.link_in_words(link), shapes));
     }

@@ -4,10 +4,8 @@ use super::geometry::{Area, Cubic, Point};
 use super::layout::{PlacedLink, PlacedNode};
 use super::picture::{NodeKind, Picture, Place};
 
-/// The largest distance between the ends of two links at a node.
-const PORT: f64 = 8.0;
 /// The share of a node's height that the ends of its links may take.
-const SIDE: f64 = 0.72;
+pub const SIDE: f64 = 0.8;
 /// How far a link within a column reaches out of it.
 const BULGE: f64 = 44.0;
 
@@ -19,6 +17,21 @@ pub fn width(weight: f64) -> f64 {
 /// The length of the arrowhead of a link of this width.
 pub fn head_length(width: f64) -> f64 {
     6.0 + 1.5 * width
+}
+
+/// Half the breadth of the arrowhead of a link of this width.
+fn head_half(width: f64) -> f64 {
+    2.2 + width * 0.85
+}
+
+/// The height that the beginning of a link of this width takes at its node.
+pub fn start_room(width: f64) -> f64 {
+    width + 3.5
+}
+
+/// The height that the arrowhead of a link of this width takes at its node.
+pub fn end_room(width: f64) -> f64 {
+    2.0 * head_half(width) + 0.5
 }
 
 /// The room that links within the column need to its right.
@@ -56,8 +69,8 @@ pub fn links(
 ) -> Vec<PlacedLink> {
     let area = |place: Place| nodes[place.column][place.node].area;
     // Where a link comes from and goes to next decides its place among its neighbours.
-    let mut starts: Vec<(Place, f64, usize)> = Vec::new();
-    let mut ends: Vec<(Place, f64, usize)> = Vec::new();
+    let mut starts: Vec<End> = Vec::new();
+    let mut ends: Vec<End> = Vec::new();
     for (index, link) in picture.links().iter().enumerate() {
         let (from, to) = (link.from, link.to);
         let (mut next, mut last) = (area(to).centre().y, area(from).centre().y);
@@ -65,13 +78,11 @@ pub fn links(
             next = passing(from.column + 1, index).0.y;
             last = passing(to.column - 1, index).1.y;
         }
-        starts.push((from, next, index));
-        if to.column == from.column {
-            // It comes back to the same side.
-            starts.push((to, last, index));
-        } else {
-            ends.push((to, last, index));
-        }
+        let width = width(link.weight);
+        starts.push(End { place: from, towards: next, link: index, room: start_room(width) });
+        let end = End { place: to, towards: last, link: index, room: end_room(width) };
+        // A link within a column comes back to the side that it left.
+        if to.column == from.column { starts.push(end) } else { ends.push(end) }
     }
     let (starts, ends) = (ports(starts, &area), ports(ends, &area));
     let port = |ports: &[(Place, usize, f64)], place: Place, link: usize, right: bool| {
@@ -97,19 +108,29 @@ pub fn links(
     placed
 }
 
-/// The distance of each link's end from the middle of its node's side.
-fn ports(
-    mut ends: Vec<(Place, f64, usize)>,
-    area: &impl Fn(Place) -> Area,
-) -> Vec<(Place, usize, f64)> {
-    ends.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+/// One end of a link at its node.
+struct End {
+    place: Place,
+    /// The height that the link goes to or comes from.
+    towards: f64,
+    link: usize,
+    /// The height that it takes.
+    room: f64,
+}
+
+/// The distance of each link's end from the middle of its node's side: by node and link.
+fn ports(mut ends: Vec<End>, area: &impl Fn(Place) -> Area) -> Vec<(Place, usize, f64)> {
+    ends.sort_by(|a, b| {
+        a.place.cmp(&b.place).then(a.towards.total_cmp(&b.towards)).then(a.link.cmp(&b.link))
+    });
     let mut ports = Vec::with_capacity(ends.len());
-    for group in ends.chunk_by(|a, b| a.0 == b.0) {
-        let room = area(group[0].0).height * SIDE;
-        let step = (room / group.len() as f64).min(PORT);
-        for (rank, &(place, _, link)) in group.iter().enumerate() {
-            let down = (rank as f64 - (group.len() - 1) as f64 / 2.0) * step;
-            ports.push((place, link, down));
+    for group in ends.chunk_by(|a, b| a.place == b.place) {
+        let wanted: f64 = group.iter().map(|end| end.room).sum();
+        let scale = (area(group[0].place).height * SIDE / wanted).min(1.0);
+        let mut down = -wanted * scale / 2.0;
+        for end in group {
+            ports.push((end.place, end.link, down + end.room * scale / 2.0));
+            down += end.room * scale;
         }
     }
     ports
@@ -126,7 +147,7 @@ pub fn onwards(start: Point, passing: &[(Point, Point)], tip: Point, width: f64)
         from = leave;
     }
     curves.push(Cubic::horizontal(from, neck));
-    let half = 2.2 + width * 0.85;
+    let half = head_half(width);
     let head = [tip, Point::new(neck.x, tip.y - half), Point::new(neck.x, tip.y + half)];
     PlacedLink { curves, head, width, label: None }
 }
@@ -142,7 +163,7 @@ fn within(start: Point, tip: Point, width: f64) -> PlacedLink {
         second: Point::new(reach, neck.y),
         end: neck,
     };
-    let half = 2.2 + width * 0.85;
+    let half = head_half(width);
     let head = [tip, Point::new(neck.x, tip.y - half), Point::new(neck.x, tip.y + half)];
     PlacedLink { curves: vec![curve], head, width, label: None }
 }

@@ -2,7 +2,8 @@
 
 use super::layout::{DETAIL, LABEL, Spacing};
 use super::order::{Item, Order};
-use super::picture::{Picture, Place};
+use super::picture::{Link, Picture, Place};
+use super::route;
 use super::spacing::{Wish, settle};
 
 /// Between the items of a column.
@@ -11,19 +12,20 @@ const GAP: f64 = 14.0;
 const PADDING: f64 = 6.0;
 /// The height that a link takes in a column that it skips; there is a gap on both sides of it too.
 const PASSING: f64 = 2.0;
-/// Room for the end of one link at a node, and the most that a node grows for its links.
-const PORT: f64 = 5.0;
-const MOST_FOR_PORTS: f64 = 70.0;
+/// The most that a node grows for the ends of its links.
+const MOST_FOR_PORTS: f64 = 84.0;
 /// The widest gap that even spacing makes in a short column.
 const WIDEST_GAP: f64 = 64.0;
 
 /// The heights of the items, in the order of `order`.
 pub fn heights(picture: &Picture, order: &Order) -> Vec<Vec<f64>> {
     let ends = |place: Place| {
-        let links = picture.links();
-        let outgoing = links.iter().filter(|link| link.from == place).count();
-        let incoming = links.iter().filter(|link| link.to == place).count();
-        outgoing.max(incoming)
+        let links = picture.links().iter();
+        let room = |end: fn(&Link) -> Place, of: fn(f64) -> f64| {
+            let own = links.clone().filter(|link| end(link) == place);
+            own.map(|link| of(route::width(link.weight))).sum::<f64>()
+        };
+        room(|link| link.from, route::start_room).max(room(|link| link.to, route::end_room))
     };
     let height = |column: usize, item: &Item| match *item {
         Item::Passing(_) => PASSING,
@@ -31,7 +33,7 @@ pub fn heights(picture: &Picture, order: &Order) -> Vec<Vec<f64>> {
             let place = Place::new(column, node);
             let detail = picture.node(place).detail.as_ref().map_or(0.0, |_| DETAIL.line());
             let text = LABEL.line() + detail + 2.0 * PADDING;
-            text.max((ends(place) as f64 * PORT + 6.0).min(MOST_FOR_PORTS))
+            text.max((ends(place) / route::SIDE).min(MOST_FOR_PORTS).ceil())
         }
     };
     let columns = order.columns.iter().enumerate();

@@ -323,7 +323,7 @@ pub fn awkward() -> Picture {
         "a < b && \"c\" > 'd'",
         "größe in µm²",
         "θ̇ = ∂θ/∂t",
-        "速度 🚀",
+        "速度",
         "]]> <script>alert(1)</script>",
         "tab\tand\nline\u{1}break",
         "",
@@ -400,7 +400,6 @@ pub fn waterfall() -> Waterfall {
 }
 
 /// The choice of options that has to hold as well.
-#[allow(dead_code)]
 pub fn fewer_crossings() -> LayoutOptions {
     LayoutOptions { order: NodeOrder::FewerCrossings, ..LayoutOptions::default() }
 }
