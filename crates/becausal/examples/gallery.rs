@@ -12,13 +12,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(&folder)?;
     let (graph, chain) = (pictures::graph_options(), pictures::chain_options());
     let fewer = pictures::fewer_crossings();
-    let drawings: [(&str, Drawing); 10] = [
+    let drawings: [(&str, Drawing); 11] = [
         ("cart-pole", pictures::cart_pole().drawing(&graph)),
         ("lander", pictures::lander().drawing(&graph)),
         ("lander-fewer-crossings", pictures::lander().drawing(&fewer)),
         ("large", pictures::large(20).drawing(&graph)),
         ("large-fewer-crossings", pictures::large(20).drawing(&fewer)),
         ("chain", pictures::chain().drawing(&chain)),
+        ("long-chain", pictures::long_chain(10, 20).drawing(&chain)),
         ("contrast", pictures::contrast().drawing(&chain)),
         ("awkward", pictures::awkward().drawing(&graph)),
         ("curves", pictures::curves().drawing()),

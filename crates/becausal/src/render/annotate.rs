@@ -43,25 +43,26 @@ pub fn label_links(
         let label = picture.links()[index].label.as_deref().unwrap_or_default();
         let content = shorten(label, LABEL, WIDEST);
         let (width, height) = (LABEL.width(&content), LABEL.line());
+        // On the line, or, where that would hide another, beside it.
+        let aside = f64::midpoint(height, links[index].width) + 1.0;
         let mut best: Option<(f64, Point)> = None;
         for curve in &links[index].curves {
             for step in 3_u8..=17 {
                 let share = f64::from(step) / 20.0;
-                let place = curve.at(share);
-                let area = Area::around(place, width + 2.0 * CLEARANCE, height + 2.0 * CLEARANCE);
-                if !room.contains(&area) || taken.iter().any(|other| other.overlaps(&area)) {
-                    continue;
-                }
-                let covered = samples
-                    .iter()
-                    .enumerate()
-                    .filter(|(other, points)| {
-                        *other != index && points.iter().any(|point| area.holds(*point))
-                    })
-                    .count();
-                let cost = covered as f64 + (share - 0.5).abs();
-                if best.is_none_or(|(least, _)| cost < least) {
-                    best = Some((cost, place));
+                for (down, price) in [(0.0, 0.0), (-aside, 0.5), (aside, 0.5)] {
+                    let place = curve.at(share);
+                    let place = Point::new(place.x, place.y + down);
+                    let area =
+                        Area::around(place, width + 2.0 * CLEARANCE, height + 2.0 * CLEARANCE);
+                    if !room.contains(&area) || taken.iter().any(|other| other.overlaps(&area)) {
+                        continue;
+                    }
+                    let text = Area::around(place, width, height);
+                    let covered = covered(&samples, index, &text);
+                    let cost = covered as f64 + (share - 0.5).abs() + price;
+                    if best.is_none_or(|(least, _)| cost < least) {
+                        best = Some((cost, place));
+                    }
                 }
             }
         }
@@ -71,6 +72,14 @@ pub fn label_links(
             links[index].label = Some(text);
         }
     }
+}
+
+/// How many links other than `own` run through an area.
+fn covered(samples: &[Vec<Point>], own: usize, area: &Area) -> usize {
+    let runs_through = |(index, points): &(usize, &Vec<Point>)| {
+        *index != own && points.iter().any(|point| area.holds(*point))
+    };
+    samples.iter().enumerate().filter(runs_through).count()
 }
 
 /// Points along a link, dense enough to find the labels it runs through.

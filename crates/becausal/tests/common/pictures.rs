@@ -250,6 +250,52 @@ pub fn chain() -> Picture {
         .with_footnotes(vec!["7 weaker influences are not shown.".to_owned()])
 }
 
+/// A chain of `steps` steps over `variables` variables, thinned to what matters.
+pub fn long_chain(steps: usize, variables: usize) -> Picture {
+    let mut stream = Stream::new(11);
+    let mut columns = Vec::new();
+    let mut links: Vec<Link> = Vec::new();
+    let first = Node::new("engine", NodeKind::Action).with_detail("main").with_accent(true);
+    columns.push(PictureColumn::new("step 0", vec![first]));
+    for step in 1..=steps {
+        let previous: usize = columns[step - 1].nodes.len();
+        let count = (step * 3).min(variables);
+        let node = |index: usize| {
+            Node::new(format!("variable_{index} {step}"), NodeKind::State)
+                .with_label(format!("variable_{index}"))
+                .with_accent(index < 3)
+        };
+        columns.push(PictureColumn::new(format!("step {step}"), (0..count).map(node).collect()));
+        for index in 0..count {
+            let tone = if index < 3 { Tone::Accent } else { Tone::Plain };
+            let same = index.min(previous - 1);
+            let from = Place::new(step - 1, same);
+            let weight = stream.uniform(0.3, 1.0);
+            links.push(Link::new(from, Place::new(step, index), weight).with_tone(tone));
+            let other = Place::new(step - 1, stream.below(previous));
+            if stream.below(3) == 0 && other != from {
+                let weight = stream.uniform(0.05, 0.5);
+                links.push(Link::new(other, Place::new(step, index), weight).with_tone(tone));
+            }
+        }
+    }
+    let rewards = ["getting close", "slowing down", "crash"];
+    let rewards: Vec<Node> = rewards
+        .iter()
+        .map(|name| Node::new(*name, NodeKind::Reward).with_detail("+1.25"))
+        .collect();
+    columns.push(PictureColumn::new("rewards", rewards));
+    for step in 1..=steps {
+        for reward in 0..3 {
+            if step % 3 == reward {
+                let (from, to) = (Place::new(step, reward), Place::new(steps + 1, reward));
+                links.push(Link::new(from, to, 0.4).with_tone(Tone::Accent));
+            }
+        }
+    }
+    Picture::new(format!("A chain over {steps} steps"), columns, links).expect("a picture")
+}
+
 /// Factual and counterfactual chain over each other, links with labels.
 pub fn contrast() -> Picture {
     let columns = vec![
