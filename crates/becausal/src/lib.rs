@@ -39,6 +39,7 @@
 pub mod data;
 pub mod env;
 mod random;
+pub mod render;
 pub mod schema;
 
 pub use data::Transitions;

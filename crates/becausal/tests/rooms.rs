@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room and the rooms it may use. `random` is the cellar: everyone may draw from it.
-const ROOMS: [(&str, &[&str]); 4] = [
+const ROOMS: [(&str, &[&str]); 5] = [
     ("random", &[]),
     ("schema", &[]),
     ("data", &["random", "schema"]),
     ("env", &["random", "schema", "data"]),
+    ("render", &["schema"]),
 ];
 
 /// The rooms that a piece of source mentions with `crate::…`, with the line.

@@ -1,0 +1,81 @@
+//! Texts that fit: cleaned, shortened in the middle, broken into lines.
+
+use super::font::Font;
+
+/// One line of printable text: white space and control characters become single spaces.
+#[must_use]
+pub fn tidy(text: &str) -> String {
+    let blank =
+        |c: char| c.is_whitespace() || c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}');
+    text.split(blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The text, or as much of its beginning and end as fits `width` with `…` between.
+#[must_use]
+pub fn shorten(text: &str, font: Font, width: f64) -> String {
+    let text = tidy(text);
+    if font.width(&text) <= width {
+        return text;
+    }
+    let characters: Vec<char> = text.chars().collect();
+    let mut room = width - font.advance('…');
+    let (mut head, mut tail) = (0, 0);
+    // Characters are taken in turn from both ends: names often differ only in their endings.
+    while head + tail < characters.len() {
+        let at_head = head <= tail;
+        let next = if at_head { characters[head] } else { characters[characters.len() - 1 - tail] };
+        room -= font.advance(next);
+        if room < 0.0 {
+            break;
+        }
+        if at_head {
+            head += 1;
+        } else {
+            tail += 1;
+        }
+    }
+    let head: String = characters[..head].iter().collect();
+    let tail: String = characters[characters.len() - tail..].iter().collect();
+    format!("{}…{}", head.trim_end(), tail.trim_start())
+}
+
+/// The text in lines no wider than `width`, broken between words; a word that is too wide alone is
+/// shortened.
+#[must_use]
+pub fn wrap(text: &str, font: Font, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in tidy(text).split(' ').filter(|word| !word.is_empty()) {
+        let word = shorten(word, font, width);
+        if let Some(last) = lines.last_mut() {
+            let longer = format!("{last} {word}");
+            if font.width(&longer) <= width {
+                *last = longer;
+                continue;
+            }
+        }
+        lines.push(word);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FONT: Font = Font::regular(13.0);
+
+    #[test]
+    fn a_long_text_keeps_both_ends() {
+        let short = shorten("velocity_of_the_left_front_wheel", FONT, 90.0);
+        assert!(short.starts_with("velo") && short.ends_with("heel"), "{short}");
+        assert!(short.contains('…') && FONT.width(&short) <= 90.0);
+        assert_eq!(shorten("x'", FONT, 90.0), "x'");
+    }
+
+    #[test]
+    fn lines_fit_and_lose_no_word() {
+        let lines = wrap("one two  three\nfour five six seven", FONT, 80.0);
+        assert_eq!(lines.join(" "), "one two three four five six seven");
+        assert!(lines.iter().all(|line| FONT.width(line) <= 80.0));
+    }
+}

@@ -1,0 +1,63 @@
+//! Pictures: pure functions from plain data to SVG, PNG, DOT and text.
+//!
+//! ```text
+//! Picture ── layout ──┐
+//! Chart ──────────────┼── Drawing ── svg(), png(scale)
+//! Waterfall ──────────┘
+//! Picture ── dot()          Table ── lines()
+//! ```
+//!
+//! A [`Picture`] has nodes in columns and weighted links between them: causes and effects, or a
+//! chain of causes over time. Its [`Layout`] says where everything is; texts are measured in a font
+//! that is compiled in, so that nothing overlaps and nothing has to be installed. A [`Drawing`] holds
+//! shapes at their final places; the same drawing gives SVG and PNG.
+//!
+//! ```
+//! use becausal::render::{LayoutOptions, Link, Node, NodeKind, Picture, PictureColumn, Place};
+//!
+//! let causes = PictureColumn::new("causes", vec![Node::new("push", NodeKind::Action)]);
+//! let effects = PictureColumn::new("effects", vec![Node::new("velocity'", NodeKind::State)]);
+//! let link = Link::new(Place::new(0, 0), Place::new(1, 0), 0.9);
+//! let picture = Picture::new("CartPole", vec![causes, effects], vec![link])?;
+//! let drawing = picture.drawing(&LayoutOptions::default());
+//! assert!(drawing.svg().starts_with("<svg "));
+//! assert!(drawing.png(2.0)?.starts_with(b"\x89PNG"));
+//! assert!(picture.dot().starts_with("digraph"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod annotate;
+mod axis;
+mod colour;
+mod curves;
+mod dot;
+mod drawing;
+mod font;
+mod frame;
+mod geometry;
+mod label;
+mod layout;
+mod order;
+mod paint;
+mod picture;
+mod png;
+mod route;
+mod rows;
+mod spacing;
+mod svg;
+mod text;
+mod waterfall;
+
+pub use colour::Colour;
+pub use curves::{Chart, ChartError, Series, SeriesPoint};
+pub use drawing::{Anchor, Drawing, Mark, Shape, Step, Stroke, Text};
+pub use font::{Font, FontWeight};
+pub use geometry::{Area, Cubic, Point};
+pub use layout::{Layout, LayoutOptions, NodeOrder, PlacedLink, PlacedNode, Spacing};
+pub use picture::{
+    LegendEntry, Link, LinkStyle, Node, NodeKind, Picture, PictureColumn, PictureError, Place,
+    Sample, Tone,
+};
+pub use png::PngError;
+pub use text::{Alignment, Table};
+pub use waterfall::{Term, TermError, Waterfall};

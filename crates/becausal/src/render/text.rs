@@ -1,0 +1,87 @@
+//! Tables for a terminal: columns aligned by the width that characters really have.
+
+use unicode_width::UnicodeWidthStr;
+
+/// On which side the cells of a column are flush.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Alignment {
+    /// For words.
+    #[default]
+    Left,
+    /// For numbers.
+    Right,
+}
+
+/// A table of text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Table {
+    columns: Vec<(String, Alignment)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these headings and no rows.
+    #[must_use]
+    pub fn new<H: Into<String>>(columns: impl IntoIterator<Item = (H, Alignment)>) -> Self {
+        let columns = columns.into_iter().map(|(heading, side)| (heading.into(), side)).collect();
+        Self { columns, rows: Vec::new() }
+    }
+
+    /// Adds a row; cells that are missing are empty, cells beyond the last column are left out.
+    pub fn push<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        let mut row: Vec<String> = cells.into_iter().map(Into::into).collect();
+        row.resize(self.columns.len(), String::new());
+        self.rows.push(row);
+    }
+
+    /// The table as lines, each ended by a line break: headings first unless all are empty, two
+    /// spaces between columns, none at the ends of lines.
+    #[must_use]
+    pub fn lines(&self) -> String {
+        let headings: Vec<String> = self.columns.iter().map(|column| column.0.clone()).collect();
+        let shown = headings.iter().any(|heading| !heading.is_empty());
+        let rows: Vec<&Vec<String>> =
+            shown.then_some(&headings).into_iter().chain(&self.rows).collect();
+        let widest = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.columns.len()).map(widest).collect();
+        let mut out = String::new();
+        for row in rows {
+            let mut line = String::new();
+            for (index, cell) in row.iter().enumerate() {
+                let padding = " ".repeat(widths[index] - cell.width());
+                if index > 0 {
+                    line.push_str("  ");
+                }
+                match self.columns[index].1 {
+                    Alignment::Left => line.extend([cell.as_str(), &padding]),
+                    Alignment::Right => line.extend([padding.as_str(), cell]),
+                }
+            }
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_by_their_width_on_the_screen() {
+        let mut table = Table::new([("cause", Alignment::Left), ("p", Alignment::Right)]);
+        table.push(["x", "0.5"]);
+        table.push(["角度", "0.0001"]);
+        table.push(["größe", ""]);
+        assert_eq!(table.lines(), "cause       p\nx         0.5\n角度   0.0001\ngröße\n");
+    }
+
+    #[test]
+    fn empty_headings_are_not_printed() {
+        let mut table = Table::new([("", Alignment::Left), ("", Alignment::Left)]);
+        table.push(["a", "b"]);
+        assert_eq!(table.lines(), "a  b\n");
+        assert_eq!(Table::default().lines(), "");
+    }
+}
