@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room and the rooms it may use. `random` is the cellar: everyone may draw from it.
-const ROOMS: [(&str, &[&str]); 4] = [
+const ROOMS: [(&str, &[&str]); 5] = [
     ("random", &[]),
     ("schema", &[]),
     ("data", &["random", "schema"]),
     ("env", &["random", "schema", "data"]),
+    ("discovery", &["random", "schema", "data"]),
 ];
 
 /// The rooms that a piece of source mentions with `crate::…`, with the line.
@@ -43,6 +44,7 @@ fn home(name: &str) -> &str {
         "Schema" => "schema",
         "Transitions" => "data",
         "Environment" => "env",
+        "CausalGraph" => "discovery",
         "Stream" | "normal_quantile" => "random",
         room => room,
     }

@@ -1,0 +1,218 @@
+//! Basis functions of the inputs: what a linear regression needs to follow most dynamics.
+
+use ndarray::Array2;
+
+use super::frame::Frame;
+use crate::schema::Kind;
+
+/// Standardised values beyond this are cut off before they are squared or multiplied.
+const CUT: f64 = 6.0;
+
+/// The most labels of a category that get an indicator.
+const LABELS: usize = 12;
+
+/// A function of one column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Shape {
+    Linear,
+    Cut,
+    Square,
+    Cube,
+    Absolute,
+    Indicator(f64),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Atom {
+    /// The input that the column belongs to.
+    input: usize,
+    column: usize,
+    shape: Shape,
+}
+
+/// One atom, or the product of two.
+#[derive(Debug, Clone, Copy)]
+struct Feature {
+    first: usize,
+    second: Option<usize>,
+}
+
+/// The functions by which a regression predicts; the first is constant.
+#[derive(Debug, Clone)]
+pub(super) struct Basis {
+    atoms: Vec<Atom>,
+    features: Vec<Feature>,
+}
+
+/// Features that might be added.
+pub(super) struct Candidates {
+    basis: Basis,
+}
+
+impl Basis {
+    /// The functions of single inputs: linear, square, cube and absolute value of numbers, and an
+    /// indicator for each label.
+    pub(super) fn mains(frame: &Frame) -> Self {
+        let mut atoms = Vec::new();
+        let mut features = Vec::new();
+        let mut used = |atom: Atom, atoms: &mut Vec<Atom>| {
+            features.push(Feature { first: atoms.len(), second: None });
+            atoms.push(atom);
+        };
+        for (input, factor) in frame.inputs.iter().enumerate() {
+            for &column in &factor.columns {
+                let series = &frame.u[column];
+                if series.constant {
+                    continue;
+                }
+                let atom = |shape| Atom { input, column, shape };
+                if let Kind::Categorical(labels) = &factor.kind {
+                    let mut counts: Vec<(usize, f64)> = Vec::new();
+                    for label in 0..labels.len() {
+                        let code = label as f64;
+                        let count = series.values.iter().filter(|&&value| value == code).count();
+                        if count > 0 {
+                            counts.push((count, code));
+                        }
+                    }
+                    // The most frequent label is what the constant stands for.
+                    counts.sort_by(|a, b| b.0.cmp(&a.0));
+                    for (_, code) in counts.into_iter().skip(1).take(LABELS) {
+                        used(atom(Shape::Indicator(code)), &mut atoms);
+                    }
+                    continue;
+                }
+                used(atom(Shape::Linear), &mut atoms);
+                let two_valued = matches!(factor.kind, Kind::Boolean)
+                    || series.values.iter().all(|&v| v == series.values[0] || (v - series.mean).abs() == (series.values[0] - series.mean).abs());
+                if !two_valued {
+                    for shape in [Shape::Square, Shape::Cube, Shape::Absolute] {
+                        used(atom(shape), &mut atoms);
+                    }
+                    atoms.push(atom(Shape::Cut));
+                }
+            }
+        }
+        Self { atoms, features }
+    }
+
+    /// The products of two inputs: gates with linear and square terms, numbers with numbers, and,
+    /// when `cubic`, squares with numbers. Pairs within one input count as well.
+    pub(super) fn candidates(&self, cubic: bool) -> Candidates {
+        let mut features = Vec::new();
+        for (first, one) in self.atoms.iter().enumerate() {
+            for (second, other) in self.atoms.iter().enumerate() {
+                if one.column == other.column {
+                    continue;
+                }
+                let ordered = one.column < other.column;
+                let wanted = match (self.form(one), self.form(other)) {
+                    (Form::Gate, Form::Gate) | (Form::Number, Form::Number) => ordered,
+                    (Form::Gate, Form::Number | Form::Square) => true,
+                    (Form::Square, Form::Number) => cubic,
+                    _ => false,
+                };
+                if wanted {
+                    features.push(Feature { first, second: Some(second) });
+                }
+            }
+        }
+        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
+    }
+
+    /// How an atom takes part in products.
+    fn form(&self, atom: &Atom) -> Form {
+        match atom.shape {
+            Shape::Indicator(_) => Form::Gate,
+            Shape::Cut => Form::Number,
+            Shape::Square => Form::Square,
+            // A column with two values only is a gate, its linear term the indicator.
+            Shape::Linear
+                if !self
+                    .atoms
+                    .iter()
+                    .any(|a| a.column == atom.column && a.shape == Shape::Cut) =>
+            {
+                Form::Gate
+            }
+            _ => Form::Other,
+        }
+    }
+
+    /// Takes over some of the candidates.
+    pub(super) fn add(&mut self, candidates: &Candidates, chosen: &[usize]) {
+        self.features.extend(chosen.iter().map(|&index| candidates.basis.features[index]));
+    }
+
+    /// Number of features, the constant included.
+    pub(super) fn width(&self) -> usize {
+        self.features.len() + 1
+    }
+
+    /// The inputs that a feature is a function of; none for the constant.
+    pub(super) fn inputs_of(&self, feature: usize) -> (Option<usize>, Option<usize>) {
+        if feature == 0 {
+            return (None, None);
+        }
+        let feature = self.features[feature - 1];
+        (Some(self.atoms[feature.first].input), feature.second.map(|atom| self.atoms[atom].input))
+    }
+
+    /// Writes the features of some rows, one row after the other, into the top of `into`.
+    pub(super) fn fill(&self, frame: &Frame, rows: &[u32], into: &mut Array2<f64>) {
+        let mut atoms = vec![0.0; self.atoms.len()];
+        let width = self.width();
+        let target = into.as_slice_mut().expect("a matrix in row order");
+        for (&row, out) in rows.iter().zip(target.chunks_exact_mut(width)) {
+            for (value, atom) in atoms.iter_mut().zip(&self.atoms) {
+                *value = atom.value(frame, row as usize);
+            }
+            out[0] = 1.0;
+            for (value, feature) in out[1..].iter_mut().zip(&self.features) {
+                *value = atoms[feature.first] * feature.second.map_or(1.0, |second| atoms[second]);
+            }
+        }
+    }
+}
+
+enum Form {
+    Gate,
+    Number,
+    Square,
+    Other,
+}
+
+impl Candidates {
+    /// Number of candidates.
+    pub(super) fn len(&self) -> usize {
+        self.basis.features.len()
+    }
+
+    /// As a basis of its own.
+    pub(super) fn basis(&self) -> &Basis {
+        &self.basis
+    }
+}
+
+impl Atom {
+    fn value(&self, frame: &Frame, row: usize) -> f64 {
+        let series = &frame.u[self.column];
+        let value = series.values[row];
+        let standard = (value - series.mean) / series.scale;
+        match self.shape {
+            Shape::Linear => standard,
+            Shape::Cut => standard.clamp(-CUT, CUT),
+            Shape::Square => {
+                let cut = standard.clamp(-CUT, CUT);
+                cut * cut
+            }
+            Shape::Cube => {
+                let cut = standard.clamp(-CUT, CUT);
+                cut * cut * cut
+            }
+            // Around zero itself, where dynamics have their kinks, not around the mean.
+            Shape::Absolute => (value / series.scale).abs(),
+            Shape::Indicator(code) => f64::from(u8::from(value == code)),
+        }
+    }
+}
