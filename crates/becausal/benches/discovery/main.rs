@@ -50,7 +50,7 @@ fn graph(data: &Transitions, method: Method) -> CausalGraph {
 }
 
 fn truth() {
-    for (id, rows) in [("AimTest-v0", 20_000), ("AimTest-v0", 5_000), ("CartPole-v1", 20_000), ("Vacuum-v0", 5_000), ("BuildMarine-v0", 20_000)] {
+    for (id, rows) in [("AimTest-v0", 20_000), ("AimTest-v0", 5_000), ("CartPole-v1", 20_000), ("Vacuum-v0", 5_000)] {
         let truth = find(id).expect("an environment").truth();
         let edges = truth.graph.iter().flatten().filter(|edge| **edge).count();
         let mut f1 = Vec::new();

@@ -158,7 +158,7 @@ impl World {
                         (g, stream.below(labels))
                     };
                     let choice = stream.below(3);
-                    let mut gated = |stream: &mut Stream| {
+                    let gated = |stream: &mut Stream| {
                         let (g, label) = gate(stream);
                         Term::Gate(g, label, i, w)
                     };
@@ -185,7 +185,7 @@ impl World {
             .collect();
         let mut world = Self {
             family,
-            schema: Arc::new(Schema::parse("name = \"x\"\n[state]\nx = { kind = \"continuous\" }\n").expect("a schema")),
+            schema: Arc::new(Schema::parse("name = \"x\"\n[state]\nx = { kind = \"continuous\" }\n[action]\na = { kind = \"boolean\" }\n").expect("a schema")),
             truth: Vec::new(),
             ambiguous: Vec::new(),
             forms,

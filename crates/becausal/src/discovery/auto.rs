@@ -11,7 +11,8 @@ use super::bins::Bins;
 use super::finding::{Finding, Findings};
 use super::fold::Fold;
 use super::frame::Frame;
-use super::target::{Gain, Question, Target};
+use super::question::{Gain, Question};
+use super::target::Target;
 use super::watch::Watch;
 
 /// Inputs that leave less than this share of each other's variance are copies.
@@ -23,7 +24,7 @@ const COMPARED: usize = 20_000;
 /// A cause that the other inputs explain to more than this share may be a proxy.
 const PROXY_UNEXPLAINED: f64 = 0.5;
 
-/// A gain is shrinking when it is below this part of the gain with a quarter of the rows.
+/// An effect is shrinking when its strength is below this part of that with a quarter of the rows.
 const SHRINKING: f64 = 0.6;
 
 /// Rows below which a quarter of them tells nothing.
@@ -233,7 +234,7 @@ impl<'a> Engine<'a> {
         for (output, gains) in gains {
             for (&input, quarter) in suspects[output].iter().zip(gains) {
                 let pair = &mut pairs[output][input];
-                pair.proxy |= pair.gain < SHRINKING * quarter.gain;
+                pair.proxy |= pair.strength < SHRINKING * quarter.strength;
             }
         }
     }

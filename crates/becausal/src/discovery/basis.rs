@@ -30,11 +30,12 @@ struct Atom {
     shape: Shape,
 }
 
-/// One atom, or the product of two.
+/// The product of one, two or three atoms.
 #[derive(Debug, Clone, Copy)]
 struct Feature {
     first: usize,
     second: Option<usize>,
+    third: Option<usize>,
 }
 
 /// The functions by which a regression predicts; the first is constant.
@@ -56,7 +57,7 @@ impl Basis {
         let mut atoms = Vec::new();
         let mut features = Vec::new();
         let mut used = |atom: Atom, atoms: &mut Vec<Atom>| {
-            features.push(Feature { first: atoms.len(), second: None });
+            features.push(Feature { first: atoms.len(), second: None, third: None });
             atoms.push(atom);
         };
         for (input, factor) in frame.inputs.iter().enumerate() {
@@ -113,9 +114,50 @@ impl Basis {
                     _ => false,
                 };
                 if wanted {
-                    features.push(Feature { first, second: Some(second) });
+                    features.push(Feature { first, second: Some(second), third: None });
                 }
             }
+        }
+        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
+    }
+
+    /// The products of three atoms, or of higher powers of two: what smooth dynamics still need
+    /// when the products of two are known.
+    pub(super) fn further_candidates(&self) -> Candidates {
+        let of_form = |form: Form| -> Vec<usize> {
+            (0..self.atoms.len()).filter(|&atom| self.form(&self.atoms[atom]) == form).collect()
+        };
+        let (gates, numbers) = (of_form(Form::Gate), of_form(Form::Number));
+        let (squares, cubes) = (of_form(Form::Square), of_form(Form::Cube));
+        let mut features = Vec::new();
+        let column = |atom: usize| self.atoms[atom].column;
+        let mut add = |first: usize, second: usize, third: Option<usize>| {
+            let third_column = third.map(column);
+            let repeated = column(first) == column(second)
+                || third_column == Some(column(first))
+                || third_column == Some(column(second));
+            if !repeated {
+                features.push(Feature { first, second: Some(second), third });
+            }
+        };
+        for (place, &one) in numbers.iter().enumerate() {
+            for &other in &numbers[place + 1..] {
+                gates.iter().for_each(|&gate| add(gate, one, Some(other)));
+                let after = numbers.iter().filter(|&&last| last > other);
+                after.for_each(|&last| add(one, other, Some(last)));
+                squares.iter().for_each(|&square| add(square, one, Some(other)));
+            }
+            for &square in &squares {
+                gates.iter().for_each(|&gate| add(gate, square, Some(one)));
+            }
+            cubes.iter().for_each(|&cube| add(cube, one, None));
+        }
+        for (place, &one) in squares.iter().enumerate() {
+            squares[place + 1..].iter().for_each(|&other| add(one, other, None));
+            cubes.iter().for_each(|&cube| add(cube, one, None));
+        }
+        for &gate in &gates {
+            cubes.iter().for_each(|&cube| add(gate, cube, None));
         }
         Candidates { basis: Self { atoms: self.atoms.clone(), features } }
     }
@@ -126,6 +168,7 @@ impl Basis {
             Shape::Indicator(_) => Form::Gate,
             Shape::Cut => Form::Number,
             Shape::Square => Form::Square,
+            Shape::Cube => Form::Cube,
             // A column with two values only is a gate, its linear term the indicator.
             Shape::Linear
                 if !self
@@ -150,12 +193,18 @@ impl Basis {
     }
 
     /// The inputs that a feature is a function of; none for the constant.
-    pub(super) fn inputs_of(&self, feature: usize) -> (Option<usize>, Option<usize>) {
+    pub(super) fn inputs_of(&self, feature: usize) -> [Option<usize>; 3] {
         if feature == 0 {
-            return (None, None);
+            return [None; 3];
         }
         let feature = self.features[feature - 1];
-        (Some(self.atoms[feature.first].input), feature.second.map(|atom| self.atoms[atom].input))
+        let input = |atom: usize| self.atoms[atom].input;
+        [Some(input(feature.first)), feature.second.map(input), feature.third.map(input)]
+    }
+
+    /// Whether a feature is a function of this input.
+    pub(super) fn touches(&self, feature: usize, input: Option<usize>) -> bool {
+        input.is_some() && self.inputs_of(feature).contains(&input)
     }
 
     /// Writes the features of some rows, one row after the other, into the top of `into`.
@@ -169,16 +218,19 @@ impl Basis {
             }
             out[0] = 1.0;
             for (value, feature) in out[1..].iter_mut().zip(&self.features) {
-                *value = atoms[feature.first] * feature.second.map_or(1.0, |second| atoms[second]);
+                let factor = |atom: Option<usize>| atom.map_or(1.0, |atom| atoms[atom]);
+                *value = atoms[feature.first] * factor(feature.second) * factor(feature.third);
             }
         }
     }
 }
 
+#[derive(Clone, Copy, PartialEq)]
 enum Form {
     Gate,
     Number,
     Square,
+    Cube,
     Other,
 }
 

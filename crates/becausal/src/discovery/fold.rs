@@ -1,8 +1,8 @@
 //! One of the two halves: what is learned on one fold is judged on the other.
 
-use ndarray::{Array2, s};
+use ndarray::{Array2, ArrayView2, s};
 
-use super::basis::Basis;
+use super::basis::{Basis, Candidates};
 use super::frame::Frame;
 use super::ridge::{BLOCK, Gram, Solver};
 use super::target::Target;
@@ -25,6 +25,8 @@ pub(super) struct Fold {
     pub gram: Gram,
     /// The regression on all features.
     pub solver: Solver,
+    /// The sums over the rows that trees are grown on, where these are fewer.
+    pub grown_gram: Option<Gram>,
     /// Rows that trees are grown on.
     pub grown: Vec<u32>,
     /// Rows that judge.
@@ -46,28 +48,31 @@ impl Fold {
         let value = |target: usize, row: usize| targets[target].value(frame, row);
         let gram = Gram::of(frame, &basis, &learned, targets.len(), &value);
         let solver = Solver::new(&gram, |_| true);
-        Self { basis, gram, solver, grown, judged }
+        let fewer = grown.len() < learned.len();
+        let grown_gram = fewer.then(|| Gram::of(frame, &basis, &grown, 0, &|_, _| 0.0));
+        Self { basis, gram, solver, grown_gram, grown, judged }
     }
 
     /// Whether a feature is a function of one of these inputs.
     pub(super) fn touches(&self, feature: usize, inputs: &[usize]) -> bool {
-        let (first, second) = self.basis.inputs_of(feature);
-        let among = |input: Option<usize>| input.is_some_and(|input| inputs.contains(&input));
-        among(first) || among(second)
+        let mut touched = self.basis.inputs_of(feature).into_iter().flatten();
+        touched.any(|input| inputs.contains(&input))
     }
 
-    /// Calls `work` with blocks of rows and their predictions, one column for each column of `coefficients`.
+    /// Calls `work` with blocks of rows, their features, and their predictions, one column for each
+    /// column of `coefficients`.
     pub(super) fn predict(
         &self,
         frame: &Frame,
         rows: &[u32],
         coefficients: &Array2<f64>,
-        mut work: impl FnMut(&[u32], &Array2<f64>),
+        mut work: impl FnMut(&[u32], ArrayView2<'_, f64>, &Array2<f64>),
     ) {
         let mut block = Array2::zeros((BLOCK, self.basis.width()));
         for rows in rows.chunks(BLOCK) {
             self.basis.fill(frame, rows, &mut block);
-            work(rows, &block.slice(s![..rows.len(), ..]).dot(coefficients));
+            let filled = block.slice(s![..rows.len(), ..]);
+            work(rows, filled, &filled.dot(coefficients));
         }
     }
 }
@@ -88,40 +93,36 @@ fn whole_units(frame: &Frame, rows: &[u32], most: usize) -> Vec<u32> {
 
 /// Functions of single inputs, and those products that correlate with what they leave over.
 fn choose(frame: &Frame, targets: &[Target], rows: &[u32], learned: usize) -> Basis {
-    // |correlation| times the root of the rows that chance reaches once in 370 times.
-    const NOTABLE: f64 = 3.0;
     let mut basis = Basis::mains(frame);
-    let candidates = basis.candidates(frame.u.len() <= CUBIC);
-    let most = PRODUCTS.min((learned / 15).saturating_sub(basis.width()));
-    if candidates.len() == 0 || most == 0 {
-        return basis;
+    let mut most = PRODUCTS.min((learned / 15).saturating_sub(basis.width()));
+    let small = frame.u.len() <= CUBIC;
+    let mut rounds = vec![basis.candidates(small)];
+    if small {
+        rounds.push(basis.further_candidates());
     }
-    let value = |target: usize, row: usize| targets[target].value(frame, row);
-    let gram = Gram::of(frame, &basis, rows, targets.len(), &value);
-    let solver = Solver::new(&gram, |_| true);
-    let mut coefficients = Array2::zeros((basis.width(), targets.len()));
-    for target in 0..targets.len() {
-        let own = targets[target].own_input();
-        let without = |_: usize, feature: usize| {
-            let (first, second) = basis.inputs_of(feature);
-            own.is_some() && (first == own || second == own)
-        };
-        let both = solver.coefficients(&gram.target(target), 1, without);
-        coefficients.column_mut(target).assign(&both.column(1));
-    }
-    // What the single inputs leave over, and its correlation with every candidate.
-    let mut residuals = Array2::zeros((rows.len(), targets.len()));
-    let mut block = Array2::zeros((BLOCK, basis.width()));
-    for (index, part) in rows.chunks(BLOCK).enumerate() {
-        basis.fill(frame, part, &mut block);
-        let predicted = block.slice(s![..part.len(), ..]).dot(&coefficients);
-        for (offset, &row) in part.iter().enumerate() {
-            for target in 0..targets.len() {
-                residuals[[index * BLOCK + offset, target]] =
-                    value(target, row as usize) - predicted[[offset, target]];
-            }
+    for candidates in rounds {
+        if candidates.len() > 0 && most > 0 {
+            let chosen = screen(frame, targets, rows, &basis, &candidates, most);
+            most -= chosen.len();
+            basis.add(&candidates, &chosen);
         }
     }
+    basis
+}
+
+/// The candidates that correlate notably with what a regression on `basis` leaves over of any
+/// target; of too many the best.
+fn screen(
+    frame: &Frame,
+    targets: &[Target],
+    rows: &[u32],
+    basis: &Basis,
+    candidates: &Candidates,
+    most: usize,
+) -> Vec<usize> {
+    // |correlation| times the root of the rows that chance reaches once in 15,000 times.
+    const NOTABLE: f64 = 4.0;
+    let residuals = residuals(frame, targets, rows, basis);
     let products = candidates.basis();
     let mut sums = Array2::<f64>::zeros((products.width(), targets.len()));
     let mut means = vec![0.0; products.width()];
@@ -145,12 +146,8 @@ fn choose(frame: &Frame, targets: &[Target], rows: &[u32], learned: usize) -> Ba
     let mut scored: Vec<(f64, usize)> = (1..products.width())
         .filter_map(|feature| {
             let variance = squares[feature] - means[feature] * means[feature] / count;
-            let (first, second) = products.inputs_of(feature);
             let score = (0..targets.len())
-                .filter(|&target| {
-                    let own = targets[target].own_input();
-                    own.is_none() || (first != own && second != own)
-                })
+                .filter(|&target| !products.touches(feature, targets[target].own_input()))
                 .map(|target| sums[[feature, target]].abs() / (variance * powers[target]).sqrt())
                 .filter(|score| score.is_finite())
                 .fold(0.0, f64::max)
@@ -162,6 +159,31 @@ fn choose(frame: &Frame, targets: &[Target], rows: &[u32], learned: usize) -> Ba
     scored.truncate(most);
     let mut chosen: Vec<usize> = scored.into_iter().map(|(_, feature)| feature).collect();
     chosen.sort_unstable();
-    basis.add(&candidates, &chosen);
-    basis
+    chosen
+}
+
+/// What a regression on `basis` leaves over, a column for each target.
+fn residuals(frame: &Frame, targets: &[Target], rows: &[u32], basis: &Basis) -> Array2<f64> {
+    let value = |target: usize, row: usize| targets[target].value(frame, row);
+    let gram = Gram::of(frame, basis, rows, targets.len(), &value);
+    let solver = Solver::new(&gram, |_| true);
+    let mut coefficients = Array2::zeros((basis.width(), targets.len()));
+    for (index, target) in targets.iter().enumerate() {
+        let without = |_: usize, feature: usize| basis.touches(feature, target.own_input());
+        let both = solver.coefficients(&gram.target(index), 1, without);
+        coefficients.column_mut(index).assign(&both.column(1));
+    }
+    let mut residuals = Array2::zeros((rows.len(), targets.len()));
+    let mut block = Array2::zeros((BLOCK, basis.width()));
+    for (index, part) in rows.chunks(BLOCK).enumerate() {
+        basis.fill(frame, part, &mut block);
+        let predicted = block.slice(s![..part.len(), ..]).dot(&coefficients);
+        for (offset, &row) in part.iter().enumerate() {
+            for target in 0..targets.len() {
+                residuals[[index * BLOCK + offset, target]] =
+                    value(target, row as usize) - predicted[[offset, target]];
+            }
+        }
+    }
+    residuals
 }
