@@ -87,6 +87,7 @@ impl Ensemble {
     }
 
     /// Whether there are no trees at all.
+    #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.trees.is_empty()
     }

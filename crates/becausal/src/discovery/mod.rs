@@ -37,6 +37,7 @@ mod finding;
 mod fold;
 mod frame;
 mod graph;
+mod json;
 mod question;
 mod ridge;
 mod score;

@@ -222,7 +222,7 @@ mod tests {
         let data = random(50, 8, 1);
         let matrix = data.t().dot(&data);
         let product = inverse(&matrix).dot(&matrix);
-        let distance = (&product - &Array2::eye(8)).mapv(f64::abs).sum();
+        let distance = (&product - &Array2::<f64>::eye(8)).mapv(f64::abs).sum();
         assert!(distance < 1e-9, "{distance}");
         assert_eq!(inverse(&Array2::zeros((0, 0))).len(), 0);
     }
