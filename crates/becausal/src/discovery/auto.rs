@@ -107,6 +107,7 @@ impl<'a> Engine<'a> {
             index,
             allowed,
             drops,
+            range: self.targets[index].range(self.frame),
         }
     }
 
@@ -261,12 +262,9 @@ fn copies(frame: &Frame) -> Vec<Option<usize>> {
         if one.constant || other.constant {
             return if one.constant && other.constant { 0.0 } else { 1.0 };
         }
-        let standard = |series: &super::frame::Series, row: usize| {
-            (series.values[row] - series.mean) / series.scale
-        };
         let rows = (0..frame.rows()).step_by(step);
         let count = rows.clone().count().max(1) as f64;
-        let product: f64 = rows.map(|row| standard(one, row) * standard(other, row)).sum();
+        let product: f64 = rows.map(|row| one.standard(row) * other.standard(row)).sum();
         let correlation = product / count;
         1.0 - correlation * correlation
     };

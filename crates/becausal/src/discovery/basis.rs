@@ -90,7 +90,11 @@ impl Basis {
                     for shape in [Shape::Square, Shape::Cube, Shape::Absolute] {
                         used(atom(shape), &mut atoms);
                     }
-                    atoms.push(atom(Shape::Cut));
+                    if series.has_outliers() {
+                        used(atom(Shape::Cut), &mut atoms);
+                    } else {
+                        atoms.push(atom(Shape::Cut));
+                    }
                 }
             }
         }
@@ -202,6 +206,17 @@ impl Basis {
         [Some(input(feature.first)), feature.second.map(input), feature.third.map(input)]
     }
 
+    /// How elaborate a feature is: 0 for linear terms and indicators, 1 for anything else.
+    pub(super) fn level(&self, feature: usize) -> usize {
+        let Some(feature) = feature.checked_sub(1).map(|index| self.features[index]) else {
+            return 0;
+        };
+        match (feature.second, self.atoms[feature.first].shape) {
+            (None, Shape::Linear | Shape::Cut | Shape::Indicator(_)) => 0,
+            _ => 1,
+        }
+    }
+
     /// Whether a feature is a function of this input.
     pub(super) fn touches(&self, feature: usize, input: Option<usize>) -> bool {
         input.is_some() && self.inputs_of(feature).contains(&input)
@@ -250,20 +265,14 @@ impl Atom {
     fn value(&self, frame: &Frame, row: usize) -> f64 {
         let series = &frame.u[self.column];
         let value = series.values[row];
-        let standard = (value - series.mean) / series.scale;
+        let cut = || series.standard(row).clamp(-CUT, CUT);
         match self.shape {
-            Shape::Linear => standard,
-            Shape::Cut => standard.clamp(-CUT, CUT),
-            Shape::Square => {
-                let cut = standard.clamp(-CUT, CUT);
-                cut * cut
-            }
-            Shape::Cube => {
-                let cut = standard.clamp(-CUT, CUT);
-                cut * cut * cut
-            }
+            Shape::Linear => (value - series.mean) / series.scale,
+            Shape::Cut => cut(),
+            Shape::Square => cut() * cut(),
+            Shape::Cube => cut() * cut() * cut(),
             // Around zero itself, where dynamics have their kinks, not around the mean.
-            Shape::Absolute => (value / series.scale).abs(),
+            Shape::Absolute => (value.clamp(series.low, series.high) / series.scale).abs(),
             Shape::Indicator(code) => f64::from(u8::from(value == code)),
         }
     }

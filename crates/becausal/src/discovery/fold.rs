@@ -19,12 +19,20 @@ const PRODUCTS: usize = 200;
 /// Squares of inputs times other inputs are tried up to this many columns.
 const CUBIC: usize = 12;
 
+/// Linear terms and indicators; everything.
+pub(super) const LEVELS: usize = 2;
+
 /// A basis, the regression on it, and the rows to learn from and to judge by.
 pub(super) struct Fold {
     pub basis: Basis,
     pub gram: Gram,
-    /// The regression on all features.
-    pub solver: Solver,
+    /// The regressions on the features up to each level.
+    pub solvers: [Solver; LEVELS],
+    /// The regressions on a part of the rows, by which a level is tried.
+    pub trials: [Solver; LEVELS],
+    pub trial_gram: Gram,
+    /// The rows of `grown` that a trial learns from; the others judge it.
+    pub tried: usize,
     /// The sums over the rows that trees are grown on, where these are fewer.
     pub grown_gram: Option<Gram>,
     /// Rows that trees are grown on.
@@ -47,10 +55,13 @@ impl Fold {
         let basis = choose(frame, targets, &whole_units(frame, &learned, SCREENED), learned.len());
         let value = |target: usize, row: usize| targets[target].value(frame, row);
         let gram = Gram::of(frame, &basis, &learned, targets.len(), &value);
-        let solver = Solver::new(&gram, |_| true);
+        let solvers = levels(&gram, &basis);
+        let tried = whole_units(frame, &grown, grown.len() * 2 / 3).len();
+        let trial_gram = Gram::of(frame, &basis, &grown[..tried], targets.len(), &value);
+        let trials = levels(&trial_gram, &basis);
         let fewer = grown.len() < learned.len();
         let grown_gram = fewer.then(|| Gram::of(frame, &basis, &grown, 0, &|_, _| 0.0));
-        Self { basis, gram, solver, grown_gram, grown, judged }
+        Self { basis, gram, solvers, trials, trial_gram, tried, grown_gram, grown, judged }
     }
 
     /// Whether a feature is a function of one of these inputs.
@@ -75,6 +86,10 @@ impl Fold {
             work(rows, filled, &filled.dot(coefficients));
         }
     }
+}
+
+fn levels(gram: &Gram, basis: &Basis) -> [Solver; LEVELS] {
+    std::array::from_fn(|level| Solver::new(gram, |feature| basis.level(feature) <= level))
 }
 
 /// The first rows, about `most` of them, without dividing a unit where that can be avoided.

@@ -6,7 +6,7 @@ use ndarray::{Array1, Array2, Axis};
 
 use super::bins::Bins;
 use super::boost::{Ensemble, Growth};
-use super::fold::Fold;
+use super::fold::{Fold, LEVELS};
 use super::frame::Frame;
 use super::ridge::{Gram, Solver};
 use super::target::Target;
@@ -41,6 +41,8 @@ pub(super) struct Question<'a> {
     pub allowed: &'a [usize],
     /// Each drop leaves out some inputs together.
     pub drops: &'a [Vec<usize>],
+    /// What predictions of the target are kept in.
+    pub range: (f64, f64),
 }
 
 /// How much an input, or some together, help to predict a target.
@@ -63,19 +65,11 @@ pub(super) struct Answer {
     residuals: Vec<f64>,
 }
 
-/// What was learned on one fold without some inputs.
-struct Reduced {
-    trees: Ensemble,
-    /// Coefficients that predict, from the others, what the dropped inputs add.
-    expected: Array1<f64>,
-    /// Trees on what these leave over.
-    expected_trees: Ensemble,
-}
-
 /// What was learned on one fold.
 struct Model<'a> {
     fold: &'a Fold,
     solver: Cow<'a, Solver>,
+    level: usize,
     /// With all allowed inputs, then without those of each drop.
     coefficients: Array2<f64>,
     trees: Ensemble,
@@ -89,10 +83,11 @@ impl Question<'_> {
     pub(super) fn answer(&self) -> Answer {
         let frame = self.frame;
         let growth = Growth::for_columns(frame.u.len());
-        let models = self.folds.each_ref().map(|fold| self.learn(fold, &growth));
+        let level = self.level(&growth);
+        let models = self.folds.each_ref().map(|fold| self.learn(fold, level, &growth));
         let mut residuals = vec![0.0; frame.rows()];
         let mut sums = self.no_sums(self.drops.len());
-        let (low, high) = self.range();
+        let (low, high) = self.range;
         for model in &models {
             let fold = model.fold;
             fold.predict(frame, &fold.judged, &model.coefficients, |rows, _, predicted| {
@@ -114,18 +109,27 @@ impl Question<'_> {
         let loss = residuals.iter().map(|r| r * r).sum::<f64>() / frame.rows().max(1) as f64;
         let gain = |sums: &Vec<f64>| self.gain(sums, self.sizes, loss, MARGIN);
         let mut gains: Vec<Gain> = sums.iter().map(gain).collect();
+        // What the trees gained by an input in learning, they will hardly exceed in judging.
         let uses = |drop: usize| {
             let columns = self.columns(&self.drops[drop]);
-            models.iter().any(|model| model.trees.uses(&columns))
+            let margin = |model: &Model<'_>| MARGIN * loss * model.fold.grown.len() as f64;
+            models.iter().any(|model| model.trees.gained(&columns) > margin(model))
         };
         let doubtful: Vec<usize> = (0..self.drops.len())
             .filter(|&drop| gains[drop].p <= HARMLESS || uses(drop))
             .collect();
         if !doubtful.is_empty() {
-            let (losses, innovations) = self.without(&models, &doubtful, &residuals, &growth);
-            for (place, &drop) in doubtful.iter().enumerate() {
-                let (by_loss, by_innovation) = (gain(&losses[place]), gain(&innovations[place]));
-                gains[drop] = Gain { p: by_loss.p.max(by_innovation.p), ..by_loss };
+            let (reduced, losses) = self.without(&models, &doubtful, &residuals, &growth);
+            for (&drop, sums) in doubtful.iter().zip(&losses) {
+                gains[drop] = gain(sums);
+            }
+            let found: Vec<usize> = (0..doubtful.len())
+                .filter(|&place| gains[doubtful[place]].p <= HARMLESS)
+                .collect();
+            let innovations = self.innovations(&models, &doubtful, &reduced, &found, &growth);
+            for (&place, sums) in found.iter().zip(&innovations) {
+                let one = &mut gains[doubtful[place]];
+                one.p = one.p.max(gain(sums).p);
             }
         }
         let variance = self.variance();
@@ -138,30 +142,93 @@ impl Question<'_> {
     }
 
     /// A regression with and without each drop, and trees on what the first leaves over.
-    fn learn<'a>(&self, fold: &'a Fold, growth: &Growth) -> Model<'a> {
+    fn learn<'a>(&self, fold: &'a Fold, level: usize, growth: &Growth) -> Model<'a> {
         let sums = fold.gram.target(self.index);
-        let (solver, coefficients) = if let Some(own) = self.target.own_input() {
+        let solver = self.solver(fold, &fold.gram, &fold.solvers, level);
+        let own = self.target.own_input();
+        let coefficients = if own.is_some() {
             // The other inputs alone; there is nothing else to drop.
-            let without = |_: usize, feature: usize| fold.touches(feature, &[own]);
-            let both = fold.solver.coefficients(&sums, 1, without);
-            (Cow::Borrowed(&fold.solver), both.select(Axis(1), &[1]))
+            let without = |_: usize, feature: usize| fold.basis.touches(feature, own);
+            solver.coefficients(&sums, 1, without).select(Axis(1), &[1])
         } else {
-            let solver = if self.allowed.len() == self.frame.inputs.len() {
-                Cow::Borrowed(&fold.solver)
-            } else {
-                Cow::Owned(Solver::new(&fold.gram, |feature| self.is_allowed(fold, feature)))
-            };
             let dropped = |drop: usize, feature: usize| fold.touches(feature, &self.drops[drop]);
-            let coefficients = solver.coefficients(&sums, self.drops.len(), dropped);
-            (solver, coefficients)
+            solver.coefficients(&sums, self.drops.len(), dropped)
         };
-        let mut rest = Vec::with_capacity(fold.grown.len());
         let first = coefficients.select(Axis(1), &[0]);
-        fold.predict(self.frame, &fold.grown, &first, |rows, _, predicted| {
-            self.leave_over(rows, predicted.column(0).iter().copied(), &mut rest);
+        let mut rest = self.rest(fold, &fold.grown, &first);
+        let trees = self.trees(&fold.grown, &mut rest, &[], growth);
+        Model { fold, solver, level, coefficients, trees }
+    }
+
+    /// The regression up to a level on the allowed inputs; of an input's own target the solver
+    /// that it shares with the others.
+    fn solver<'a>(
+        &self,
+        fold: &Fold,
+        gram: &Gram,
+        shared: &'a [Solver; LEVELS],
+        level: usize,
+    ) -> Cow<'a, Solver> {
+        if self.allowed.len() == self.frame.inputs.len() || self.target.own_input().is_some() {
+            return Cow::Borrowed(&shared[level]);
+        }
+        let part =
+            |feature: usize| fold.basis.level(feature) <= level && self.is_allowed(fold, feature);
+        Cow::Owned(Solver::new(gram, part))
+    }
+
+    /// The level of features that, with trees on what they leave over, predicts best on rows of
+    /// the same fold that were not learned from. Polynomials are right for smooth dynamics and
+    /// wrong for jumps.
+    fn level(&self, growth: &Growth) -> usize {
+        let growth = Growth { trees: growth.trees / 2, ..*growth };
+        let mut losses = [0.0; LEVELS];
+        for fold in self.folds {
+            for (level, loss) in losses.iter_mut().enumerate() {
+                *loss += self.trial(fold, level, &growth);
+            }
+        }
+        let mut best = 0;
+        for level in 1..LEVELS {
+            if losses[level] < losses[best] {
+                best = level;
+            }
+        }
+        best
+    }
+
+    /// The loss of a level on the last part of the rows of a fold, learned from the first.
+    fn trial(&self, fold: &Fold, level: usize, growth: &Growth) -> f64 {
+        let (learned, judged) = fold.grown.split_at(fold.tried);
+        let own = self.target.own_input();
+        let (low, high) = self.range;
+        let solver = self.solver(fold, &fold.trial_gram, &fold.trials, level);
+        let without = |_: usize, feature: usize| fold.basis.touches(feature, own);
+        let coefficients = solver
+            .coefficients(&fold.trial_gram.target(self.index), 1, without)
+            .select(Axis(1), &[1]);
+        let mut rest = self.rest(fold, learned, &coefficients);
+        let trees = self.trees(learned, &mut rest, &[], growth);
+        let mut loss = 0.0;
+        fold.predict(self.frame, judged, &coefficients, |rows, _, predicted| {
+            for (&row, predicted) in rows.iter().zip(predicted.column(0)) {
+                let added = trees.predict(self.bins.row(row as usize));
+                let value = self.target.value(self.frame, row as usize);
+                let error = value - (predicted + added).clamp(low, high);
+                loss += error * error;
+            }
         });
-        let trees = self.trees(fold, &mut rest, &[], growth);
-        Model { fold, solver, coefficients, trees }
+        loss
+    }
+
+    /// What one column of coefficients leaves over of the target.
+    fn rest(&self, fold: &Fold, rows: &[u32], coefficients: &Array2<f64>) -> Vec<f64> {
+        let mut rest = Vec::with_capacity(rows.len());
+        fold.predict(self.frame, rows, coefficients, |rows, _, predicted| {
+            let values = rows.iter().map(|&row| self.target.value(self.frame, row as usize));
+            rest.extend(values.zip(predicted.column(0)).map(|(value, predicted)| value - predicted));
+        });
+        rest
     }
 
     /// Whether a feature is a function of allowed inputs only.
@@ -170,39 +237,77 @@ impl Question<'_> {
         inputs.all(|input| self.allowed.contains(&input))
     }
 
-    fn leave_over(&self, rows: &[u32], predicted: impl Iterator<Item = f64>, rest: &mut Vec<f64>) {
-        let values = rows.iter().map(|&row| self.target.value(self.frame, row as usize));
-        rest.extend(values.zip(predicted).map(|(value, predicted)| value - predicted));
-    }
-
-    /// Sums for the doubtful drops, each with trees that never saw what is dropped.
-    ///
-    /// First, losses without less losses with. Second, the products of what the reduced model leaves
-    /// over with the *innovation*: what the dropped inputs add to the prediction beyond what the
-    /// others could have told of that addition (a projected covariance). Where an imperfect model
-    /// of the others lets a bystander help, the first is deceived; the second is not, unless the
-    /// bystander's part is mistaken in the same way.
+    /// For each fold and doubtful drop trees that never saw what is dropped, and for each such drop
+    /// the sums of losses without it less losses with it.
     fn without(
         &self,
         models: &[Model<'_>; 2],
         doubtful: &[usize],
         residuals: &[f64],
         growth: &Growth,
-    ) -> (Sums, Sums) {
+    ) -> ([Vec<Ensemble>; 2], Sums) {
         let frame = self.frame;
+        let (low, high) = self.range;
         let mut losses = self.no_sums(doubtful.len());
-        let mut innovations = self.no_sums(doubtful.len());
-        let (low, high) = self.range();
-        for model in models {
+        let reduced = models.each_ref().map(|model| {
             let fold = model.fold;
-            let reduced: Vec<Reduced> =
-                doubtful.iter().map(|&drop| self.reduce(model, drop, growth)).collect();
-            let mut coefficients = Array2::zeros((fold.basis.width(), 1 + 2 * doubtful.len()));
+            let columns: Vec<usize> = doubtful.iter().map(|drop| drop + 1).collect();
+            let coefficients = model.coefficients.select(Axis(1), &columns);
+            let trees: Vec<Ensemble> = doubtful
+                .iter()
+                .enumerate()
+                .map(|(place, &drop)| {
+                    let one = coefficients.select(Axis(1), &[place]);
+                    let mut rest = self.rest(fold, &fold.grown, &one);
+                    self.trees(&fold.grown, &mut rest, &self.drops[drop], growth)
+                })
+                .collect();
+            fold.predict(frame, &fold.judged, &coefficients, |rows, _, predicted| {
+                for (&row, predicted) in rows.iter().zip(predicted.rows()) {
+                    let row = row as usize;
+                    let value = self.target.value(frame, row);
+                    let unit = frame.units.of_row[row] as usize;
+                    let with = residuals[row] * residuals[row];
+                    for ((sums, trees), predicted) in losses.iter_mut().zip(&trees).zip(predicted) {
+                        let predicted = predicted + trees.predict(self.bins.row(row));
+                        let without = value - predicted.clamp(low, high);
+                        sums[unit] += without * without - with;
+                    }
+                }
+            });
+            trees
+        });
+        (reduced, losses)
+    }
+
+    /// Sums of the products of what the reduced model leaves over with the *innovation*: what the
+    /// dropped inputs add to the prediction beyond what the others could have told of that
+    /// addition (a projected covariance). It estimates the same gain as the difference of losses. Where an
+    /// imperfect model of the others lets a bystander help, the losses are deceived; this is not,
+    /// unless the bystander's part is mistaken in the same way.
+    fn innovations(
+        &self,
+        models: &[Model<'_>; 2],
+        doubtful: &[usize],
+        reduced: &[Vec<Ensemble>; 2],
+        found: &[usize],
+        growth: &Growth,
+    ) -> Sums {
+        let frame = self.frame;
+        let (low, high) = self.range;
+        let mut sums = self.no_sums(found.len());
+        for (model, reduced) in models.iter().zip(reduced) {
+            let fold = model.fold;
+            let mut coefficients = Array2::zeros((fold.basis.width(), 1 + 2 * found.len()));
             coefficients.column_mut(0).assign(&model.coefficients.column(0));
-            for (place, (&drop, reduced)) in doubtful.iter().zip(&reduced).enumerate() {
-                let column = 1 + 2 * place;
+            let mut expected = Vec::with_capacity(found.len());
+            for (index, &place) in found.iter().enumerate() {
+                let drop = doubtful[place];
+                let (terms, trees) = self.expected(model, drop, &reduced[place], growth);
+                let column = 1 + 2 * index;
                 coefficients.column_mut(column).assign(&model.coefficients.column(drop + 1));
-                coefficients.column_mut(column + 1).assign(&reduced.expected);
+                coefficients.column_mut(column + 1).assign(&terms);
+                expected.push(trees);
             }
             fold.predict(frame, &fold.judged, &coefficients, |rows, _, predicted| {
                 for (&row, predicted) in rows.iter().zip(predicted.rows()) {
@@ -211,32 +316,30 @@ impl Question<'_> {
                     let value = self.target.value(frame, row);
                     let unit = frame.units.of_row[row] as usize;
                     let full = (predicted[0] + model.trees.predict(bins)).clamp(low, high);
-                    for (place, reduced) in reduced.iter().enumerate() {
-                        let column = 1 + 2 * place;
+                    for (index, &place) in found.iter().enumerate() {
+                        let column = 1 + 2 * index;
                         let partial =
-                            (predicted[column] + reduced.trees.predict(bins)).clamp(low, high);
-                        let without = value - partial;
-                        losses[place][unit] += without * without - residuals[row] * residuals[row];
-                        let expected =
-                            predicted[column + 1] + reduced.expected_trees.predict(bins);
-                        innovations[place][unit] += without * (full - partial - expected);
+                            (predicted[column] + reduced[place].predict(bins)).clamp(low, high);
+                        let told = predicted[column + 1] + expected[index].predict(bins);
+                        sums[index][unit] += (value - partial) * (full - partial - told);
                     }
                 }
             });
         }
-        (losses, innovations)
+        sums
     }
 
-    /// What is learned without the inputs of a drop: the target, and what they add to it.
-    fn reduce(&self, model: &Model<'_>, drop: usize, growth: &Growth) -> Reduced {
+    /// What the other inputs tell of that which the dropped ones add to the prediction.
+    fn expected(
+        &self,
+        model: &Model<'_>,
+        drop: usize,
+        reduced: &Ensemble,
+        growth: &Growth,
+    ) -> (Array1<f64>, Ensemble) {
         let fold = model.fold;
         let inputs = &self.drops[drop];
         let both = model.coefficients.select(Axis(1), &[0, drop + 1]);
-        let mut rest = Vec::with_capacity(fold.grown.len());
-        fold.predict(self.frame, &fold.grown, &both, |rows, _, predicted| {
-            self.leave_over(rows, predicted.column(1).iter().copied(), &mut rest);
-        });
-        let trees = self.trees(fold, &mut rest, inputs, growth);
         let mut added = Vec::with_capacity(fold.grown.len());
         let mut sums = Array1::zeros(fold.basis.width());
         fold.predict(self.frame, &fold.grown, &both, |rows, features, predicted| {
@@ -244,30 +347,34 @@ impl Question<'_> {
             for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                 let bins = self.bins.row(row as usize);
                 let full = predicted[0] + model.trees.predict(bins);
-                added.push(full - predicted[1] - trees.predict(bins));
+                added.push(full - predicted[1] - reduced.predict(bins));
             }
             sums += &features.t().dot(&Array1::from_vec(added[from..].to_vec()));
         });
         let dropped = |_: usize, feature: usize| fold.touches(feature, inputs);
         let both = match &fold.grown_gram {
-            Some(gram) => Solver::new(gram, |feature| self.is_allowed(fold, feature))
-                .coefficients(&sums, 1, dropped),
+            Some(gram) => {
+                let part = |feature: usize| {
+                    fold.basis.level(feature) <= model.level && self.is_allowed(fold, feature)
+                };
+                Solver::new(gram, part).coefficients(&sums, 1, dropped)
+            }
             None => model.solver.coefficients(&sums, 1, dropped),
         };
-        let expected = both.select(Axis(1), &[1]);
+        let terms = both.select(Axis(1), &[1]);
         let mut rest = Vec::with_capacity(added.len());
-        fold.predict(self.frame, &fold.grown, &expected, |_, _, predicted| {
+        fold.predict(self.frame, &fold.grown, &terms, |_, _, predicted| {
             let added = added[rest.len()..].iter();
             rest.extend(added.zip(predicted.column(0)).map(|(added, expected)| added - expected));
         });
-        let expected_trees = self.trees(fold, &mut rest, inputs, growth);
-        Reduced { trees, expected: expected.column(0).to_owned(), expected_trees }
+        let trees = self.trees(&fold.grown, &mut rest, inputs, growth);
+        (terms.column(0).to_owned(), trees)
     }
 
     /// Trees on what a regression left over, without the columns of some inputs.
     fn trees(
         &self,
-        fold: &Fold,
+        rows: &[u32],
         rest: &mut [f64],
         without: &[usize],
         growth: &Growth,
@@ -283,7 +390,7 @@ impl Question<'_> {
         for column in self.columns(without) {
             allowed[column] = false;
         }
-        Ensemble::grow(self.bins, &fold.grown, rest, &allowed, growth)
+        Ensemble::grow(self.bins, rows, rest, &allowed, growth)
     }
 
     /// Whether the size of the residual depends on the inputs, where the mean does not tell.
@@ -294,7 +401,6 @@ impl Question<'_> {
         const OWN_ERROR: f64 = 1e-3;
         let frame = self.frame;
         let Target::Output(column) = *self.target else { return None };
-        if std::env::var_os("NOSPREAD").is_some() { return None; }
         let boolean = frame
             .outputs
             .iter()
@@ -340,9 +446,6 @@ impl Question<'_> {
         let p = self.frame.units.p_value(&beyond, sizes);
         let rows: f64 = sizes.iter().sum();
         let gain = (sums.iter().sum::<f64>() / rows.max(1.0)).max(0.0);
-        if std::env::var_os("GAINS").is_some() {
-            eprintln!("{:?} p {p:.1e} gain {gain:.1e} loss {loss:.1e} floor {floor:.1e}", self.target);
-        }
         Gain { p, gain, strength: (gain / (gain + loss + floor)).clamp(0.0, 1.0) }
     }
 
@@ -351,15 +454,6 @@ impl Question<'_> {
         let inputs = self.columns(self.allowed).into_iter().map(|column| self.frame.u[column].rounding);
         let rounding = inputs.fold(0.0, f64::max) + self.target.rounding(self.frame);
         ARITHMETIC + AMPLIFICATION * rounding
-    }
-
-    /// No prediction goes far beyond what the target ever was: polynomials do, out of sight.
-    fn range(&self) -> (f64, f64) {
-        let values = (0..self.frame.rows()).map(|row| self.target.value(self.frame, row));
-        let start = (f64::INFINITY, f64::NEG_INFINITY);
-        let (low, high) = values.fold(start, |(low, high), v| (low.min(v), high.max(v)));
-        let slack = 0.1 * (high - low).max(0.0);
-        (low - slack, high + slack)
     }
 
     fn variance(&self) -> f64 {

@@ -3,7 +3,7 @@
 use super::frame::Frame;
 use crate::schema::Kind;
 
-/// Standardised targets beyond this are cut off: one outlier must not decide.
+/// Standardised targets beyond this are cut off, also where half the rows are equal.
 const CUT: f64 = 12.0;
 
 /// A number to be predicted.
@@ -62,9 +62,18 @@ impl Target {
             Self::InputLabel { column, label, .. } => (&frame.u[column], Some(label)),
         };
         match label {
-            None => ((series.values[row] - series.mean) / series.scale).clamp(-CUT, CUT),
+            None => series.standard(row).clamp(-CUT, CUT),
             Some(label) => f64::from(u8::from(series.values[row] == label)),
         }
+    }
+
+    /// No prediction goes far beyond what the target ever was: polynomials do, out of sight.
+    pub(super) fn range(&self, frame: &Frame) -> (f64, f64) {
+        let values = (0..frame.rows()).map(|row| self.value(frame, row));
+        let start = (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) = values.fold(start, |(low, high), v| (low.min(v), high.max(v)));
+        let slack = 0.1 * (high - low).max(0.0);
+        (low - slack, high + slack)
     }
 
     /// The input that it is a column of.
