@@ -24,8 +24,8 @@ const COMPARED: usize = 20_000;
 /// A cause that the other inputs explain to more than this share may be a proxy.
 const PROXY_UNEXPLAINED: f64 = 0.5;
 
-/// An effect is shrinking when its strength is below this part of that with a quarter of the rows.
-const SHRINKING: f64 = 0.6;
+/// A gain is shrinking when it is below this part of that with a quarter of the rows.
+const SHRINKING: f64 = 0.35;
 
 /// Rows below which a quarter of them tells nothing.
 const QUARTERED: usize = 1000;
@@ -235,7 +235,7 @@ impl<'a> Engine<'a> {
         for (output, gains) in gains {
             for (&input, quarter) in suspects[output].iter().zip(gains) {
                 let pair = &mut pairs[output][input];
-                pair.proxy |= pair.strength < SHRINKING * quarter.strength;
+                pair.proxy |= pair.gain < SHRINKING * quarter.gain;
             }
         }
     }

@@ -11,6 +11,24 @@ const CUT: f64 = 6.0;
 /// The most labels of a category that get an indicator.
 const LABELS: usize = 12;
 
+/// Products with steps are tried up to this many columns.
+const STEPPED: usize = 16;
+
+/// Where steps of a column are tried: zero, the median, and towards both ends.
+fn thresholds(values: &[f64]) -> Vec<f64> {
+    let step = values.len().div_ceil(50_000).max(1);
+    let mut sorted: Vec<f64> = values.iter().copied().step_by(step).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let quantile = |percent: usize| sorted[(sorted.len() - 1) * percent / 100];
+    let mut thresholds: Vec<f64> = [1, 10, 50, 90, 99].map(quantile).into();
+    thresholds.push(0.0);
+    let (low, high) = (quantile(0), quantile(100));
+    thresholds.retain(|&threshold| threshold >= low && threshold < high);
+    thresholds.sort_unstable_by(f64::total_cmp);
+    thresholds.dedup();
+    thresholds
+}
+
 /// A function of one column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Shape {
@@ -20,6 +38,8 @@ enum Shape {
     Cube,
     Absolute,
     Indicator(f64),
+    /// Whether the value exceeds a threshold.
+    Above(f64),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -89,6 +109,10 @@ impl Basis {
                 if !two_valued {
                     for shape in [Shape::Square, Shape::Cube, Shape::Absolute] {
                         used(atom(shape), &mut atoms);
+                    }
+                    if frame.u.len() <= STEPPED {
+                        let thresholds = thresholds(&series.values);
+                        atoms.extend(thresholds.into_iter().map(|t| atom(Shape::Above(t))));
                     }
                     if series.has_outliers() {
                         used(atom(Shape::Cut), &mut atoms);
@@ -166,10 +190,49 @@ impl Basis {
         Candidates { basis: Self { atoms: self.atoms.clone(), features } }
     }
 
+    /// The products of a step of one column with another column: what matters only beyond a
+    /// threshold.
+    pub(super) fn step_candidates(&self) -> Candidates {
+        let mut features = Vec::new();
+        for (first, one) in self.atoms.iter().enumerate() {
+            for (second, other) in self.atoms.iter().enumerate() {
+                let forms = (self.form(one), self.form(other));
+                if one.column != other.column && forms == (Form::Step, Form::Number) {
+                    features.push(Feature { first, second: Some(second), third: None });
+                }
+            }
+        }
+        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
+    }
+
+    /// Forgets the atoms that no feature uses.
+    pub(super) fn compact(&mut self) {
+        let mut used = vec![false; self.atoms.len()];
+        for feature in &self.features {
+            let parts = [Some(feature.first), feature.second, feature.third];
+            parts.into_iter().flatten().for_each(|atom| used[atom] = true);
+        }
+        let mut place = vec![0; self.atoms.len()];
+        let mut kept = Vec::new();
+        for (atom, value) in self.atoms.iter().enumerate() {
+            place[atom] = kept.len();
+            if used[atom] {
+                kept.push(*value);
+            }
+        }
+        self.atoms = kept;
+        for feature in &mut self.features {
+            feature.first = place[feature.first];
+            feature.second = feature.second.map(|atom| place[atom]);
+            feature.third = feature.third.map(|atom| place[atom]);
+        }
+    }
+
     /// How an atom takes part in products.
     fn form(&self, atom: &Atom) -> Form {
         match atom.shape {
             Shape::Indicator(_) => Form::Gate,
+            Shape::Above(_) => Form::Step,
             Shape::Cut => Form::Number,
             Shape::Square => Form::Square,
             Shape::Cube => Form::Cube,
@@ -246,6 +309,7 @@ enum Form {
     Number,
     Square,
     Cube,
+    Step,
     Other,
 }
 
@@ -274,6 +338,7 @@ impl Atom {
             // Around zero itself, where dynamics have their kinks, not around the mean.
             Shape::Absolute => (value.clamp(series.low, series.high) / series.scale).abs(),
             Shape::Indicator(code) => f64::from(u8::from(value == code)),
+            Shape::Above(threshold) => f64::from(u8::from(value > threshold)),
         }
     }
 }

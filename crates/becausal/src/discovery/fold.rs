@@ -115,13 +115,19 @@ fn choose(frame: &Frame, targets: &[Target], rows: &[u32], learned: usize) -> Ba
     if small {
         rounds.push(basis.further_candidates());
     }
+    rounds.push(basis.step_candidates());
     for candidates in rounds {
         if candidates.len() > 0 && most > 0 {
-            let chosen = screen(frame, targets, rows, &basis, &candidates, most);
+            let chosen = {
+                let mut lean = basis.clone();
+                lean.compact();
+                screen(frame, targets, rows, &lean, &candidates, most)
+            };
             most -= chosen.len();
             basis.add(&candidates, &chosen);
         }
     }
+    basis.compact();
     basis
 }
 
