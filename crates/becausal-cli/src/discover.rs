@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Common, Discover};
 use crate::check::load_schema;
+use crate::describe;
 use crate::failure::Failure;
 use crate::number::{brief, counted};
 use crate::progress::Progress;
-use crate::describe;
 
 pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
     let started = Instant::now();
@@ -27,7 +27,8 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
         Some(path) => Some(Arc::new(load_schema(path)?)),
         None => None,
     };
-    let recording = read(&arguments.data, &ReadOptions { schema, ignore: arguments.ignore.clone() })?;
+    let recording =
+        read(&arguments.data, &ReadOptions { schema, ignore: arguments.ignore.clone() })?;
     let options = Options {
         method: if arguments.method == "fcit" { Method::Fcit } else { Method::Auto },
         eta: arguments.eta,
@@ -183,7 +184,11 @@ fn table(text: &mut String, pairs: &[Pair]) {
     let (cause, effect) = (wide(|pair| &pair.cause, 5), wide(|pair| &pair.effect, 6));
     let confident = edges.iter().any(|pair| pair.confidence.is_some());
     let corrected = edges.iter().any(|pair| pair.adjusted_p.is_some());
-    let _ = write!(text, "\n{:effect$}     {:cause$}  {:>8}  {:>8}", "effect", "cause", "strength", "p");
+    let _ = write!(
+        text,
+        "\n{:effect$}     {:cause$}  {:>8}  {:>8}",
+        "effect", "cause", "strength", "p"
+    );
     if corrected {
         let _ = write!(text, "  {:>8}", "adjusted");
     }

@@ -5,11 +5,11 @@ mod worlds;
 
 use std::time::Instant;
 
+use becausal::Transitions;
 use becausal::discovery::{
     ByAction, CausalGraph, Method, Options, Score, Verdict, discover_quietly,
 };
 use becausal::env::{EnvironmentError, collect, find, random_action};
-use becausal::Transitions;
 
 use probes::{Answer, PROBES};
 use worlds::{World, families};
@@ -66,7 +66,12 @@ fn graph(data: &Transitions, method: Method) -> CausalGraph {
 }
 
 fn truth() {
-    for (id, rows) in [("AimTest-v0", 20_000), ("AimTest-v0", 5_000), ("CartPole-v1", 20_000), ("Vacuum-v0", 5_000)] {
+    for (id, rows) in [
+        ("AimTest-v0", 20_000),
+        ("AimTest-v0", 5_000),
+        ("CartPole-v1", 20_000),
+        ("Vacuum-v0", 5_000),
+    ] {
         let truth = find(id).expect("an environment").truth();
         let edges = truth.graph.iter().flatten().filter(|edge| **edge).count();
         let mut f1 = Vec::new();
@@ -85,11 +90,25 @@ fn truth() {
                 .zip(truth.graph.iter().flatten())
                 .filter(|(pair, truth)| (pair.verdict == Verdict::Edge) != **truth)
                 .map(|(pair, _)| {
-                    format!("{}->{} {} p {:.1e} {:.1e}", pair.cause, pair.effect, pair.verdict.word(), pair.p, pair.strength)
+                    format!(
+                        "{}->{} {} p {:.1e} {:.1e}",
+                        pair.cause,
+                        pair.effect,
+                        pair.verdict.word(),
+                        pair.p,
+                        pair.strength
+                    )
                 })
                 .collect();
             let proxies = graph.pairs.iter().filter(|p| p.proxy).count();
-            println!("  seed {seed}: F1 {:.4}, {} right, {} false, {} missed, {proxies} proxies {}", score.f1(), score.right, score.false_edges, score.missed, wrong.join("; "));
+            println!(
+                "  seed {seed}: F1 {:.4}, {} right, {} false, {} missed, {proxies} proxies {}",
+                score.f1(),
+                score.right,
+                score.false_edges,
+                score.missed,
+                wrong.join("; ")
+            );
         }
         println!("  mean F1 {:.4}, {:.2} s a graph", f1.iter().sum::<f64>() / 10.0, seconds / 10.0);
     }
@@ -118,7 +137,15 @@ fn worlds(test: bool) {
                 untold += usize::from(pair.verdict == Verdict::Untestable);
                 flagged += usize::from(pair.proxy);
                 if (pair.verdict == Verdict::Edge) != world.truth[effect][cause] {
-                    wrong.push(format!("{seed}: {}->{} {} p {:.1e} {:.1e}{}", pair.cause, pair.effect, pair.verdict.word(), pair.p, pair.strength, if pair.proxy { " proxy" } else { "" }));
+                    wrong.push(format!(
+                        "{seed}: {}->{} {} p {:.1e} {:.1e}{}",
+                        pair.cause,
+                        pair.effect,
+                        pair.verdict.word(),
+                        pair.p,
+                        pair.strength,
+                        if pair.proxy { " proxy" } else { "" }
+                    ));
                 }
             }
             let score = Score::of(&found, &world.truth);
@@ -131,7 +158,11 @@ fn worlds(test: bool) {
             "{family:18} F1 {:.4} (least {:.3}), {} right, {} false, {} missed, {untold} untestable, {flagged} flagged, ambiguous told apart {} of {}, {:.2} s a graph",
             f1.iter().sum::<f64>() / f1.len() as f64,
             f1.iter().copied().fold(1.0, f64::min),
-            total.right, total.false_edges, total.missed, ambiguous.1, ambiguous.0,
+            total.right,
+            total.false_edges,
+            total.missed,
+            ambiguous.1,
+            ambiguous.0,
             started.elapsed().as_secs_f64() / 6.0
         );
         for line in wrong {
@@ -182,7 +213,13 @@ fn calibration() {
             })
             .collect();
         let share = |alpha: f64| p.iter().filter(|p| **p <= alpha).count() as f64 / p.len() as f64;
-        println!("{name:40} {:>6.3} {:>6.3} {:>6.3} {:>6.3}", share(0.01), share(0.05), share(0.2), share(0.5));
+        println!(
+            "{name:40} {:>6.3} {:>6.3} {:>6.3} {:>6.3}",
+            share(0.01),
+            share(0.05),
+            share(0.2),
+            share(0.5)
+        );
     }
 }
 
@@ -206,7 +243,9 @@ fn by_action() {
             }
             let mean = shares.iter().sum::<f64>() / 10.0;
             let least = shares.iter().copied().fold(100.0, f64::min);
-            println!("AimTest-v0, {rows} rows, by action, {name}: {mean:.1} % right (least {least:.0} %)");
+            println!(
+                "AimTest-v0, {rows} rows, by action, {name}: {mean:.1} % right (least {least:.0} %)"
+            );
         }
     }
 }
@@ -254,14 +293,25 @@ fn chain(count: usize, rows: usize) -> Transitions {
 fn speed() {
     println!("{:>4} {:>9} {:>9} {:>12}", "n", "rows", "seconds", "memory (MiB)");
     for (count, rows) in [
-        (10, 10_000), (20, 10_000), (50, 10_000), (10, 100_000), (20, 100_000), (50, 100_000),
-        (10, 1_000_000), (20, 1_000_000), (50, 1_000_000),
+        (10, 10_000),
+        (20, 10_000),
+        (50, 10_000),
+        (10, 100_000),
+        (20, 100_000),
+        (50, 100_000),
+        (10, 1_000_000),
+        (20, 1_000_000),
+        (50, 1_000_000),
     ] {
         let data = chain(count, rows);
         let started = Instant::now();
         let graph = graph(&data, Method::Auto);
         let seconds = started.elapsed().as_secs_f64();
-        println!("{count:>4} {rows:>9} {seconds:>9.2} {:>12}   {} edges", peak(), graph.edges().count());
+        println!(
+            "{count:>4} {rows:>9} {seconds:>9.2} {:>12}   {} edges",
+            peak(),
+            graph.edges().count()
+        );
     }
 }
 

@@ -41,16 +41,32 @@ impl Term {
             Self::Absolute(i, w) => w * (u[i].abs() - 0.8),
             Self::Sine(i, w) => w * (2.0 * u[i]).sin(),
             Self::Product(i, k, w) => w * u[i] * u[k],
-            Self::Gate(g, label, i, w) => if u[g] == label as f64 { w * u[i] } else { 0.0 },
-            Self::Threshold(i, k, w) => if u[i] > 0.0 { w * u[k] } else { 0.0 },
+            Self::Gate(g, label, i, w) => {
+                if u[g] == label as f64 {
+                    w * u[i]
+                } else {
+                    0.0
+                }
+            }
+            Self::Threshold(i, k, w) => {
+                if u[i] > 0.0 {
+                    w * u[k]
+                } else {
+                    0.0
+                }
+            }
             Self::Minimum(i, k, w) => w * u[i].min(u[k]),
         }
     }
 
     fn inputs(&self) -> Vec<usize> {
         match *self {
-            Self::Linear(i, _) | Self::Square(i, _) | Self::Absolute(i, _) | Self::Sine(i, _) => vec![i],
-            Self::Product(i, k, _) | Self::Threshold(i, k, _) | Self::Minimum(i, k, _) => vec![i, k],
+            Self::Linear(i, _) | Self::Square(i, _) | Self::Absolute(i, _) | Self::Sine(i, _) => {
+                vec![i]
+            }
+            Self::Product(i, k, _) | Self::Threshold(i, k, _) | Self::Minimum(i, k, _) => {
+                vec![i, k]
+            }
             Self::Gate(g, _, i, _) => vec![g, i],
         }
     }
@@ -83,7 +99,16 @@ pub struct World {
 /// The families of a set.
 pub fn families(test: bool) -> &'static [&'static str] {
     if test {
-        &["thresholds", "waves", "kinds", "exact kinks", "correlated", "vectors", "throttle", "copies"]
+        &[
+            "thresholds",
+            "waves",
+            "kinds",
+            "exact kinks",
+            "correlated",
+            "vectors",
+            "throttle",
+            "copies",
+        ]
     } else {
         &["gated", "products", "flags and counts", "exact", "alike", "engine"]
     }
@@ -115,7 +140,14 @@ impl World {
             "thresholds" => (vec![Form::Number; 7], vec![Form::Label(4)]),
             "waves" => (vec![Form::Number; 6], vec![Form::Flag]),
             "kinds" => (
-                vec![Form::Number, Form::Number, Form::Label(3), Form::Flag, Form::Count, Form::Number],
+                vec![
+                    Form::Number,
+                    Form::Number,
+                    Form::Label(3),
+                    Form::Flag,
+                    Form::Count,
+                    Form::Number,
+                ],
                 vec![Form::Label(3)],
             ),
             "exact kinks" => (vec![Form::Number; 5], vec![Form::Label(3)]),
@@ -168,7 +200,9 @@ impl World {
                         ("products" | "engine", 0) if i != k => Term::Product(i, k, w),
                         ("products" | "exact", 1) => Term::Square(i, 0.5 * w),
                         ("thresholds", 0) if i != k => Term::Threshold(i, k, w),
-                        ("thresholds" | "correlated" | "copies" | "vectors", 1) => gated(&mut stream),
+                        ("thresholds" | "correlated" | "copies" | "vectors", 1) => {
+                            gated(&mut stream)
+                        }
                         ("waves", 0) => Term::Sine(i, w),
                         ("waves", 1) => gated(&mut stream),
                         ("kinds", 0 | 1) => gated(&mut stream),
@@ -247,11 +281,13 @@ impl World {
             owner.push(count);
             count += 1;
         }
-        self.schema = Arc::new(Schema::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")));
+        self.schema =
+            Arc::new(Schema::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")));
         self.truth = vec![vec![false; count]; states];
         self.ambiguous = vec![vec![false; count]; states];
         for (state, law) in self.laws.iter().enumerate() {
-            let effects = if self.copied && state == 0 { vec![0, states - 1] } else { vec![owner[state]] };
+            let effects =
+                if self.copied && state == 0 { vec![0, states - 1] } else { vec![owner[state]] };
             for effect in effects {
                 for input in law.terms.iter().flat_map(Term::inputs) {
                     if self.copied && input == 0 {
@@ -302,7 +338,9 @@ impl World {
                     match form {
                         Form::Number => 3.0 * (sum / 3.0).tanh(),
                         Form::Flag => f64::from(u8::from(sum > 0.0)),
-                        Form::Label(count) => (sum + *count as f64 / 2.0).floor().clamp(0.0, *count as f64 - 1.0),
+                        Form::Label(count) => {
+                            (sum + *count as f64 / 2.0).floor().clamp(0.0, *count as f64 - 1.0)
+                        }
                         Form::Count => (2.0 * sum + 3.0).round().clamp(0.0, 9.0),
                     }
                 })

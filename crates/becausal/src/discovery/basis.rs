@@ -105,7 +105,10 @@ impl Basis {
                 }
                 used(atom(Shape::Linear), &mut atoms);
                 let two_valued = matches!(factor.kind, Kind::Boolean)
-                    || series.values.iter().all(|&v| v == series.values[0] || (v - series.mean).abs() == (series.values[0] - series.mean).abs());
+                    || series.values.iter().all(|&v| {
+                        v == series.values[0]
+                            || (v - series.mean).abs() == (series.values[0] - series.mean).abs()
+                    });
                 if !two_valued {
                     for shape in [Shape::Square, Shape::Cube, Shape::Absolute] {
                         used(atom(shape), &mut atoms);
@@ -238,10 +241,7 @@ impl Basis {
             Shape::Cube => Form::Cube,
             // A column with two values only is a gate, its linear term the indicator.
             Shape::Linear
-                if !self
-                    .atoms
-                    .iter()
-                    .any(|a| a.column == atom.column && a.shape == Shape::Cut) =>
+                if !self.atoms.iter().any(|a| a.column == atom.column && a.shape == Shape::Cut) =>
             {
                 Form::Gate
             }

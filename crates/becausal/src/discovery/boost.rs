@@ -28,7 +28,11 @@ impl Growth {
 #[derive(Debug, Clone, Copy)]
 enum Node {
     /// Rows with a bin of at most `bin` go to `left`, the others to the node after it.
-    Split { column: u32, bin: u8, left: u32 },
+    Split {
+        column: u32,
+        bin: u8,
+        left: u32,
+    },
     Leaf(f64),
 }
 
@@ -212,7 +216,8 @@ impl<'a> Builder<'a> {
         let leaf = self.growth.leaf as f64;
         for (&column, cells) in self.columns.iter().zip(histogram.chunks_exact(BINS)) {
             let cells = &cells[..self.bins.count(column)];
-            let total = cells.iter().fold([0.0; 2], |sum, cell| [sum[0] + cell[0], sum[1] + cell[1]]);
+            let total =
+                cells.iter().fold([0.0; 2], |sum, cell| [sum[0] + cell[0], sum[1] + cell[1]]);
             let base = total[0] * total[0] / total[1].max(1.0);
             let mut left = [0.0; 2];
             for (bin, cell) in cells[..cells.len() - 1].iter().enumerate() {

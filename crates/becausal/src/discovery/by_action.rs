@@ -49,9 +49,7 @@ pub(super) fn action_values(frame: &Frame) -> Result<(usize, Vec<String>), Disco
 /// The number of pairs that will be told of.
 pub(super) fn count(frame: &Frame, way: Option<ByAction>) -> usize {
     match (way, action_values(frame)) {
-        (Some(_), Ok((_, labels))) => {
-            labels.len() * (frame.inputs.len() - 1) * frame.outputs.len()
-        }
+        (Some(_), Ok((_, labels))) => labels.len() * (frame.inputs.len() - 1) * frame.outputs.len(),
         _ => 0,
     }
 }
@@ -71,9 +69,7 @@ pub(super) fn graphs(
             (0..frame.inputs.len())
                 .filter(|&input| input != action)
                 // What could not be told may be an edge, and is conditioned on.
-                .filter(|&input| {
-                    way == ByAction::Direct || row[input].verdict != Verdict::None
-                })
+                .filter(|&input| way == ByAction::Direct || row[input].verdict != Verdict::None)
                 .collect()
         })
         .collect();

@@ -49,7 +49,11 @@ impl Fold {
         let rows = 0..u32::try_from(frame.rows()).expect("rows fit 32 bits");
         let (learned, judged): (Vec<u32>, Vec<u32>) =
             rows.partition(|&row| mine[units.of_row[row as usize] as usize]);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of them")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of them"
+        )]
         let learned = whole_units(frame, &learned, (learned.len() as f64 * share) as usize);
         let grown = whole_units(frame, &learned, GROWN);
         let basis = choose(frame, targets, &whole_units(frame, &learned, SCREENED), learned.len());

@@ -134,7 +134,10 @@ impl Series {
         let mean = spread.map_or(0.0, |spread| spread.mean);
         let scale = spread.filter(|_| !constant).map_or(1.0, |spread| spread.deviation);
         // A value recorded in single precision carries an error of up to 2^-25 of itself.
-        #[expect(clippy::cast_possible_truncation, reason = "whether anything is lost is the question")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "whether anything is lost is the question"
+        )]
         let single = values.iter().all(|&value| f64::from(value as f32) == value);
         let whole = values.iter().all(|value| value.fract() == 0.0);
         let precision = match (whole, single) {

@@ -106,8 +106,7 @@ fn pair(pair: &Pair, action: Option<(&str, &str)>) -> Value {
 
 fn read_pair(value: &Value, place: &str) -> Result<Pair, DiscoveryError> {
     let object = object(value, place)?;
-    let mut pair =
-        Pair::new(string(object, "cause", place)?, string(object, "effect", place)?);
+    let mut pair = Pair::new(string(object, "cause", place)?, string(object, "effect", place)?);
     pair.p = unit(object, "p", place)?;
     pair.strength = unit(object, "strength", place)?;
     let optional = |key: &str| match object.get(key) {
@@ -204,9 +203,8 @@ fn count(object: &Map<String, Value>, key: &str) -> Result<usize, DiscoveryError
 fn unit(object: &Map<String, Value>, key: &str, place: &str) -> Result<f64, DiscoveryError> {
     let value = object.get(key).unwrap_or(&Value::Null);
     let number = value.as_f64().filter(|number| (0.0..=1.0).contains(number));
-    number.ok_or_else(|| {
-        wrong(format!("{place}: `{key}` is {value}, expected a number from 0 to 1"))
-    })
+    number
+        .ok_or_else(|| wrong(format!("{place}: `{key}` is {value}, expected a number from 0 to 1")))
 }
 
 #[cfg(test)]
@@ -229,7 +227,11 @@ mod tests {
         graph.episodes = 7;
         graph.seed = u64::MAX;
         let pairs = vec![first];
-        graph.by_action.push(ActionGraph { variable: "build".into(), label: "depot".into(), pairs });
+        graph.by_action.push(ActionGraph {
+            variable: "build".into(),
+            label: "depot".into(),
+            pairs,
+        });
         graph.corrected()
     }
 

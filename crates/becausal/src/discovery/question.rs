@@ -115,17 +115,15 @@ impl Question<'_> {
             let margin = |model: &Model<'_>| MARGIN * loss * model.fold.grown.len() as f64;
             models.iter().any(|model| model.trees.gained(&columns) > margin(model))
         };
-        let doubtful: Vec<usize> = (0..self.drops.len())
-            .filter(|&drop| gains[drop].p <= HARMLESS || uses(drop))
-            .collect();
+        let doubtful: Vec<usize> =
+            (0..self.drops.len()).filter(|&drop| gains[drop].p <= HARMLESS || uses(drop)).collect();
         if !doubtful.is_empty() {
             let (reduced, losses) = self.without(&models, &doubtful, &residuals, &growth);
             for (&drop, sums) in doubtful.iter().zip(&losses) {
                 gains[drop] = gain(sums);
             }
-            let found: Vec<usize> = (0..doubtful.len())
-                .filter(|&place| gains[doubtful[place]].p <= HARMLESS)
-                .collect();
+            let found: Vec<usize> =
+                (0..doubtful.len()).filter(|&place| gains[doubtful[place]].p <= HARMLESS).collect();
             let innovations = self.innovations(&models, &doubtful, &reduced, &found, &growth);
             for (&place, sums) in found.iter().zip(&innovations) {
                 let one = &mut gains[doubtful[place]];
@@ -226,7 +224,9 @@ impl Question<'_> {
         let mut rest = Vec::with_capacity(rows.len());
         fold.predict(self.frame, rows, coefficients, |rows, _, predicted| {
             let values = rows.iter().map(|&row| self.target.value(self.frame, row as usize));
-            rest.extend(values.zip(predicted.column(0)).map(|(value, predicted)| value - predicted));
+            rest.extend(
+                values.zip(predicted.column(0)).map(|(value, predicted)| value - predicted),
+            );
         });
         rest
     }
@@ -451,7 +451,8 @@ impl Question<'_> {
 
     /// The loss that rounding alone can cause.
     fn floor(&self) -> f64 {
-        let inputs = self.columns(self.allowed).into_iter().map(|column| self.frame.u[column].rounding);
+        let inputs =
+            self.columns(self.allowed).into_iter().map(|column| self.frame.u[column].rounding);
         let rounding = inputs.fold(0.0, f64::max) + self.target.rounding(self.frame);
         ARITHMETIC + AMPLIFICATION * rounding
     }

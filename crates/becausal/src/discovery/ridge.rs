@@ -103,8 +103,7 @@ impl Solver {
         let mut matrix = Array2::zeros((chosen.len(), chosen.len()));
         for (row, &one) in chosen.iter().enumerate() {
             for (column, &other) in chosen.iter().enumerate() {
-                matrix[[row, column]] =
-                    gram.features[[one, other]] * scale[row] * scale[column];
+                matrix[[row, column]] = gram.features[[one, other]] * scale[row] * scale[column];
             }
             matrix[[row, row]] += PENALTY;
         }
@@ -137,9 +136,8 @@ impl Solver {
         let mut all = Array2::zeros((self.width, drops + 1));
         self.put(&full, &mut all, 0);
         for drop in 0..drops {
-            let set: Vec<usize> = (0..self.chosen.len())
-                .filter(|&index| dropped(drop, self.chosen[index]))
-                .collect();
+            let set: Vec<usize> =
+                (0..self.chosen.len()).filter(|&index| dropped(drop, self.chosen[index])).collect();
             let mut corner = Array2::zeros((set.len(), set.len()));
             for (row, &one) in set.iter().enumerate() {
                 for (column, &other) in set.iter().enumerate() {
@@ -234,7 +232,8 @@ mod tests {
         let gram = Gram { features: data.t().dot(&data), targets: data.t().dot(&target) };
         let all = Solver::new(&gram, |_| true);
         let sums = gram.target(0);
-        let dropped = |drop: usize, feature: usize| if drop == 0 { feature == 2 } else { feature > 3 };
+        let dropped =
+            |drop: usize, feature: usize| if drop == 0 { feature == 2 } else { feature > 3 };
         let coefficients = all.coefficients(&sums, 2, dropped);
         for drop in 0..2 {
             let fewer = Solver::new(&gram, |feature| !dropped(drop, feature));

@@ -110,4 +110,3 @@ fn met(values: &[f64], labels: usize) -> Vec<f64> {
     }
     met
 }
-

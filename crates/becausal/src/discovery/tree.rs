@@ -95,7 +95,12 @@ pub(super) struct Tree {
 impl Tree {
     /// Grows on the rows marked in `learned`. Nodes with fewer than `least` rows are not split.
     /// Of equally good splits that on the column first in `preference` is taken.
-    pub(super) fn grow(table: &Table, learned: &[bool], least: usize, preference: &[usize]) -> Self {
+    pub(super) fn grow(
+        table: &Table,
+        learned: &[bool],
+        least: usize,
+        preference: &[usize],
+    ) -> Self {
         let mut grower = Grower {
             table,
             least: least.max(2),
@@ -339,9 +344,10 @@ impl Grower<'_> {
             }
             if values[order[left] as usize] > values[order[left - 1] as usize] + SAME {
                 let (few, many) = (left as f64, (rows - left) as f64);
-                let score = partial.iter().zip(sums).map(|(sum, total)| {
-                    sum * sum / few + (total - sum) * (total - sum) / many
-                });
+                let score = partial
+                    .iter()
+                    .zip(sums)
+                    .map(|(sum, total)| sum * sum / few + (total - sum) * (total - sum) / many);
                 consider(left, score.sum());
             }
         }
@@ -382,8 +388,7 @@ mod tests {
         let (columns, target) = sample(600, 4);
         let targets = [target];
         let learned: Vec<bool> = (0..600).map(|row| row % 7 != 0).collect();
-        let table =
-            Table::new(columns.clone(), vec![0, 1, 1, 2], vec![true; 3], &targets);
+        let table = Table::new(columns.clone(), vec![0, 1, 1, 2], vec![true; 3], &targets);
         let tree = Tree::grow(&table, &learned, 2, &[0, 1, 2, 3]);
         for (group, kept) in [(0, vec![1, 2, 3]), (1, vec![0, 3]), (2, vec![0, 1, 2])] {
             let alone = Tree::grow(&table, &learned, 2, &kept);
@@ -417,7 +422,8 @@ mod tests {
 
     #[test]
     fn nothing_to_split_on_gives_the_mean() {
-        let table = Table::new(vec![vec![1.0; 4]], vec![0], vec![true], &[vec![1.0, 2.0, 3.0, 6.0]]);
+        let table =
+            Table::new(vec![vec![1.0; 4]], vec![0], vec![true], &[vec![1.0, 2.0, 3.0, 6.0]]);
         let tree = Tree::grow(&table, &[true; 4], 2, &[0]);
         assert_eq!(predictions(&tree, &table, None, 2), [3.0; 4]);
         let bare = Tree::grow(&table, &[true, true, false, false], 2, &[]);

@@ -44,7 +44,8 @@ impl Units {
         let mut count = 0_u32;
         for &rows in episodes {
             first_of_episode.push(count);
-            let parts = if stretches { ((rows + length / 2) / length).clamp(1, rows.max(1)) } else { 1 };
+            let parts =
+                if stretches { ((rows + length / 2) / length).clamp(1, rows.max(1)) } else { 1 };
             let size = rows.div_ceil(parts).max(1);
             of_row.extend((0..rows).map(|row| count + u32::try_from(row / size).unwrap_or(0)));
             count += u32::try_from(rows.div_ceil(size)).unwrap_or(0);
@@ -63,7 +64,8 @@ impl Units {
             for episode in order {
                 let lighter = usize::from(rows[1] < rows[0]);
                 rows[lighter] += episodes[episode];
-                let units = first_of_episode[episode] as usize..first_of_episode[episode + 1] as usize;
+                let units =
+                    first_of_episode[episode] as usize..first_of_episode[episode + 1] as usize;
                 fold[units].fill(u8::from(lighter == 1));
             }
         }

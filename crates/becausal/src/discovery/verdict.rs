@@ -21,9 +21,8 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Stri
         let plural = if rows == 1 { "" } else { "s" };
         format!("too few rows in which it could show: {rows} row{plural} in all")
     });
-    let causes: Vec<Option<String>> = (0..frame.inputs.len())
-        .map(|input| few.clone().or_else(|| cause(frame, input)))
-        .collect();
+    let causes: Vec<Option<String>> =
+        (0..frame.inputs.len()).map(|input| few.clone().or_else(|| cause(frame, input))).collect();
     let determined: Vec<Option<String>> = (0..frame.inputs.len())
         .map(|input| {
             let share = findings.unexplained.as_ref()?.get(input)?;
@@ -69,7 +68,8 @@ fn cause(frame: &Frame, input: usize) -> Option<String> {
     let name = &factor.name;
     if frame.input_is_constant(input) {
         let value = factor.columns.first().map(|&column| frame.u[column].mean);
-        let shown = value.filter(|_| factor.columns.len() == 1).map(|value| factor.kind.show(value));
+        let shown =
+            value.filter(|_| factor.columns.len() == 1).map(|value| factor.kind.show(value));
         let always = shown.map_or_else(String::new, |value| format!(" (always {value})"));
         return Some(if factor.role == Role::Action {
             format!("`{name}` is never varied by the policy{always}")
