@@ -187,7 +187,11 @@ impl<'a> Builder<'a> {
         nodes
     }
 
+    /// Makes a leaf; a tree without splits adds nothing.
     fn settle(&self, part: &Pending, nodes: &mut [Node], target: &mut [f64]) {
+        if part.node == 0 {
+            return;
+        }
         let rows = &self.order[part.from..part.to];
         let sum: f64 = rows.iter().map(|&row| target[row as usize]).sum();
         let value = self.growth.rate * sum / rows.len().max(1) as f64;

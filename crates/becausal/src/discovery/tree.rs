@@ -393,11 +393,11 @@ mod tests {
         for (group, kept) in [(0, vec![1, 2, 3]), (1, vec![0, 3]), (2, vec![0, 1, 2])] {
             let alone = Tree::grow(&table, &learned, 2, &kept);
             for least in [2, 20, 200] {
-                assert_eq!(
-                    predictions(&tree, &table, Some(group), least),
-                    predictions(&alone, &table, None, least),
-                    "without {group}, least {least}"
-                );
+                let one = predictions(&tree, &table, Some(group), least);
+                let other = predictions(&alone, &table, None, least);
+                // Sums in another order differ in the last digits.
+                let near = one.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-12);
+                assert!(near, "without {group}, least {least}");
             }
         }
     }
