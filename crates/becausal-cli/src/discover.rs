@@ -209,7 +209,7 @@ fn table(text: &mut String, pairs: &[Pair]) {
             probability(pair.p)
         );
         if corrected {
-            let _ = write!(text, "  {:>8}", pair.adjusted_p.map_or("".into(), probability));
+            let _ = write!(text, "  {:>8}", pair.adjusted_p.map_or_else(String::new, probability));
         }
         if confident {
             let share = pair.confidence.map_or(String::new(), |c| format!("{:.0} %", 100.0 * c));

@@ -3,6 +3,7 @@
 mod probes;
 mod worlds;
 
+use std::fmt::Write;
 use std::time::Instant;
 
 use becausal::Transitions;
@@ -239,7 +240,7 @@ fn by_action() {
                     right += score.pairs - score.distance();
                     all += score.pairs;
                 }
-                shares.push(100.0 * f64::from(right as u32) / f64::from(all as u32));
+                shares.push(100.0 * right as f64 / all as f64);
             }
             let mean = shares.iter().sum::<f64>() / 10.0;
             let least = shares.iter().copied().fold(100.0, f64::min);
@@ -254,7 +255,7 @@ fn by_action() {
 fn chain(count: usize, rows: usize) -> Transitions {
     let mut text = String::from("name = \"Chain\"\n[state]\n");
     for state in 0..count - 1 {
-        text.push_str(&format!("s{state} = {{ kind = \"continuous\" }}\n"));
+        let _ = writeln!(text, "s{state} = {{ kind = \"continuous\" }}");
     }
     text.push_str("[action]\na = { kind = \"categorical\", labels = [\"0\", \"1\", \"2\"] }\n");
     let schema = std::sync::Arc::new(becausal::Schema::parse(&text).expect("a schema"));
@@ -264,7 +265,9 @@ fn chain(count: usize, rows: usize) -> Transitions {
     for row in 0..rows {
         if row % 100 == 0 {
             data.begin_episode();
-            state.iter_mut().for_each(|value| *value = stream.normal());
+            for value in &mut state {
+                *value = stream.normal();
+            }
         }
         let action = stream.below(3) as f64;
         let next: Vec<f64> = (0..count - 1)

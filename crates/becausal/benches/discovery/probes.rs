@@ -43,7 +43,7 @@ fn schema() -> Arc<Schema> {
 
 /// Data of a probe, in episodes of 50 rows (the autocorrelated one is a single episode).
 pub fn record(probe: usize, rows: usize, seed: u64) -> Transitions {
-    let mut stream = Stream::keyed(seed, &[probe as u32]);
+    let mut stream = Stream::keyed(seed, &[u32::try_from(probe).expect("few probes")]);
     let mut data = Transitions::new(schema());
     let mut walk = [0.0_f64; 4];
     for row in 0..rows {

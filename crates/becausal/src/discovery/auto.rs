@@ -64,8 +64,8 @@ impl<'a> Engine<'a> {
     fn new(frame: &'a Frame, allowed: &'a [Vec<usize>]) -> Self {
         let mut targets = Vec::new();
         let mut owners = Vec::new();
-        for output in 0..frame.outputs.len() {
-            if !allowed[output].is_empty() {
+        for (output, allowed) in allowed.iter().enumerate() {
+            if !allowed.is_empty() {
                 targets.extend(Target::of_output(frame, output));
                 owners.resize(targets.len(), output);
             }
@@ -132,7 +132,7 @@ impl<'a> Engine<'a> {
                 let effect = &frame.outputs[output].name;
                 watch.advance(allowed.len() as f64 / elements, cause, effect);
                 let gains = combine(&answer.gains, spread.as_deref());
-                Some(self.findings(allowed, &drops, &gains, elements))
+                Some(findings(allowed, &drops, &gains, elements))
             })
             .collect();
         let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
@@ -164,30 +164,6 @@ impl<'a> Engine<'a> {
             self.copies[input].filter(|copy| allowed.contains(copy)).map(|copy| vec![input, copy])
         });
         alone.chain(together).collect()
-    }
-
-    fn findings(
-        &self,
-        allowed: &[usize],
-        drops: &[Vec<usize>],
-        gains: &[Gain],
-        elements: f64,
-    ) -> Vec<Finding> {
-        let together = |input: usize| {
-            let found = drops.iter().position(|drop| drop.len() == 2 && drop[0] == input);
-            found.filter(|&drop| gains[drop].p * elements <= 0.01).map(|drop| drops[drop][1])
-        };
-        allowed
-            .iter()
-            .zip(gains)
-            .map(|(&input, gain)| Finding {
-                p: (gain.p * elements).min(1.0),
-                strength: gain.strength,
-                gain: gain.gain,
-                copy: together(input),
-                ..Finding::NOTHING
-            })
-            .collect()
     }
 
     /// The share of each input that the others leave unexplained; of several columns the largest.
@@ -235,10 +211,34 @@ impl<'a> Engine<'a> {
         for (output, gains) in gains {
             for (&input, quarter) in suspects[output].iter().zip(gains) {
                 let pair = &mut pairs[output][input];
-                pair.proxy |= pair.gain < SHRINKING * quarter.gain;
+                pair.proxy |= pair.gain < SHRINKING * quarter.size;
             }
         }
     }
+}
+
+/// What the gains of the drops tell about each allowed input.
+fn findings(
+    allowed: &[usize],
+    drops: &[Vec<usize>],
+    gains: &[Gain],
+    elements: f64,
+) -> Vec<Finding> {
+    let together = |input: usize| {
+        let found = drops.iter().position(|drop| drop.len() == 2 && drop[0] == input);
+        found.filter(|&drop| gains[drop].p * elements <= 0.01).map(|drop| drops[drop][1])
+    };
+    allowed
+        .iter()
+        .zip(gains)
+        .map(|(&input, gain)| Finding {
+            p: (gain.p * elements).min(1.0),
+            strength: gain.strength,
+            gain: gain.size,
+            copy: together(input),
+            ..Finding::NOTHING
+        })
+        .collect()
 }
 
 /// Either the mean or the spread of the effect changes: the better of two tests, times two.
@@ -249,7 +249,7 @@ fn combine(mean: &[Gain], spread: Option<&[Gain]>) -> Vec<Gain> {
         .map(|(mean, spread)| {
             let p = (2.0 * mean.p.min(spread.p)).min(1.0);
             let better = if spread.p < mean.p { spread } else { mean };
-            Gain { p, gain: mean.gain, strength: better.strength }
+            Gain { p, size: mean.size, strength: better.strength }
         })
         .collect()
 }

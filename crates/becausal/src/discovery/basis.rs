@@ -97,7 +97,7 @@ impl Basis {
                         }
                     }
                     // The most frequent label is what the constant stands for.
-                    counts.sort_by(|a, b| b.0.cmp(&a.0));
+                    counts.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
                     for (_, code) in counts.into_iter().skip(1).take(LABELS) {
                         used(atom(Shape::Indicator(code)), &mut atoms);
                     }
@@ -173,22 +173,34 @@ impl Basis {
         };
         for (place, &one) in numbers.iter().enumerate() {
             for &other in &numbers[place + 1..] {
-                gates.iter().for_each(|&gate| add(gate, one, Some(other)));
+                for &gate in &gates {
+                    add(gate, one, Some(other));
+                }
                 let after = numbers.iter().filter(|&&last| last > other);
                 after.for_each(|&last| add(one, other, Some(last)));
-                squares.iter().for_each(|&square| add(square, one, Some(other)));
+                for &square in &squares {
+                    add(square, one, Some(other));
+                }
             }
             for &square in &squares {
-                gates.iter().for_each(|&gate| add(gate, square, Some(one)));
+                for &gate in &gates {
+                    add(gate, square, Some(one));
+                }
             }
-            cubes.iter().for_each(|&cube| add(cube, one, None));
+            for &cube in &cubes {
+                add(cube, one, None);
+            }
         }
         for (place, &one) in squares.iter().enumerate() {
             squares[place + 1..].iter().for_each(|&other| add(one, other, None));
-            cubes.iter().for_each(|&cube| add(cube, one, None));
+            for &cube in &cubes {
+                add(cube, one, None);
+            }
         }
         for &gate in &gates {
-            cubes.iter().for_each(|&cube| add(gate, cube, None));
+            for &cube in &cubes {
+                add(gate, cube, None);
+            }
         }
         Candidates { basis: Self { atoms: self.atoms.clone(), features } }
     }

@@ -167,8 +167,8 @@ impl<'a> Builder<'a> {
                 left: u32::try_from(left).expect("few nodes"),
             };
             nodes.extend([Node::Leaf(0.0); 2]);
-            let last = part.depth + 1 == self.growth.depth;
-            let few = if last {
+            let final_level = part.depth + 1 == self.growth.depth;
+            let few = if final_level {
                 Histogram::new()
             } else {
                 self.histogram(small.start, small.end, target)

@@ -30,7 +30,7 @@ const TINY: f64 = 1e-10;
 const LEAST_ROWS: usize = 20;
 
 /// The sizes tried: the fewest rows of a node that may be split.
-fn sizes(learned: usize) -> [usize; 7] {
+fn grid(learned: usize) -> [usize; 7] {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of them")]
     let share = |share: f64| ((share * learned as f64).ceil() as usize).max(2);
     [2, 8, 64, 512, share(0.01), share(0.2), share(0.4)]
@@ -127,21 +127,18 @@ impl Problem<'_> {
             series.values.iter().map(|value| (value - series.mean) / series.scale).collect()
         };
         let effect = &frame.outputs[self.output].columns;
-        let targets: Vec<Vec<f64>> = match self.swapped {
-            Some(input) => {
-                for &column in effect {
-                    columns.push(single(&frame.v[column].values));
-                    groups.push(frame.inputs.len());
-                }
-                droppable[frame.inputs.len()] = true;
-                frame.inputs[input].columns.iter().map(|&c| standard(&frame.u[c])).collect()
+        let targets: Vec<Vec<f64>> = if let Some(input) = self.swapped {
+            for &column in effect {
+                columns.push(single(&frame.v[column].values));
+                groups.push(frame.inputs.len());
             }
-            None => {
-                for &input in &self.causes {
-                    droppable[input] = true;
-                }
-                effect.iter().map(|&column| standard(&frame.v[column])).collect()
+            droppable[frame.inputs.len()] = true;
+            frame.inputs[input].columns.iter().map(|&column| standard(&frame.u[column])).collect()
+        } else {
+            for &input in &self.causes {
+                droppable[input] = true;
             }
+            effect.iter().map(|&column| standard(&frame.v[column])).collect()
         };
         Table::new(columns, groups, droppable, &targets)
     }
@@ -205,7 +202,7 @@ fn choose(
     divide: &(impl Fn(usize) -> Division + Sync),
     rows: usize,
 ) -> Vec<usize> {
-    let sizes = sizes(rows - rows.div_ceil(10));
+    let leasts = grid(rows - rows.div_ceil(10));
     let scores: Vec<Vec<[f64; 7]>> = (0..CHOOSING)
         .into_par_iter()
         .map(|number| {
@@ -215,7 +212,7 @@ fn choose(
             sides
                 .iter()
                 .map(|&side| {
-                    let errors = table.errors(&tree, &division.judged, side, &sizes);
+                    let errors = table.errors(&tree, &division.judged, side, &leasts);
                     std::array::from_fn(|size| {
                         let determined = errors[size].iter().zip(&totals).map(|(error, total)| {
                             match (*error == 0.0, *total == 0.0) {
@@ -234,12 +231,12 @@ fn choose(
         .map(|side| {
             let mean = |size: usize| scores.iter().map(|scores| scores[side][size]).sum::<f64>();
             let mut best = 0;
-            for size in 1..sizes.len() {
+            for size in 1..leasts.len() {
                 if mean(size) > mean(best) {
                     best = size;
                 }
             }
-            sizes[best]
+            leasts[best]
         })
         .collect()
 }

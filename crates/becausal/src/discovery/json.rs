@@ -1,5 +1,7 @@
 //! `graph.json`: a graph as text, and back.
 
+use std::fmt::Write;
+
 use serde_json::{Map, Value, json};
 
 use super::error::DiscoveryError;
@@ -22,15 +24,16 @@ impl CausalGraph {
         };
         let mut text = String::from("{\n");
         for (key, value) in head.as_object().into_iter().flatten() {
-            text.push_str(&format!("  \"{key}\": {value},\n"));
+            let _ = writeln!(text, "  \"{key}\": {value},");
         }
         let edges = lines(self.pairs.iter().map(|one| pair(one, None)).collect());
-        text.push_str(&format!("  \"edges\": [\n{edges}\n  ]"));
+        let _ = write!(text, "  \"edges\": [\n{edges}\n  ]");
         if !self.by_action.is_empty() {
             let all = self.by_action.iter().flat_map(|graph| {
                 graph.pairs.iter().map(|one| pair(one, Some((&graph.variable, &graph.label))))
             });
-            text.push_str(&format!(",\n  \"action_edges\": [\n{}\n  ]", lines(all.collect())));
+            let all = lines(all.collect());
+            let _ = write!(text, ",\n  \"action_edges\": [\n{all}\n  ]");
         }
         text.push_str("\n}\n");
         text

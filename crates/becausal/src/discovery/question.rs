@@ -51,7 +51,7 @@ pub(super) struct Gain {
     /// Under the hypothesis that they do not.
     pub p: f64,
     /// Loss without them less loss with them, a row, in units of the target's variance.
-    pub gain: f64,
+    pub size: f64,
     /// The share of the loss without them that they take away, from 0 to 1.
     pub strength: f64,
 }
@@ -446,7 +446,7 @@ impl Question<'_> {
         let p = self.frame.units.p_value(&beyond, sizes);
         let rows: f64 = sizes.iter().sum();
         let gain = (sums.iter().sum::<f64>() / rows.max(1.0)).max(0.0);
-        Gain { p, gain, strength: (gain / (gain + loss + floor)).clamp(0.0, 1.0) }
+        Gain { p, size: gain, strength: (gain / (gain + loss + floor)).clamp(0.0, 1.0) }
     }
 
     /// The loss that rounding alone can cause.

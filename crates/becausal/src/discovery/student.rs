@@ -73,7 +73,7 @@ fn log_gamma(x: f64) -> f64 {
     0.5 * (2.0 * std::f64::consts::PI).ln() + (x + 0.5) * base.ln() - base + sum.ln()
 }
 
-/// The regularised incomplete beta function I_x(a, b), by Lentz's continued fraction.
+/// The regularised incomplete beta function `I_x(a, b)`, by Lentz's continued fraction.
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -90,6 +90,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     }
 }
 
+#[expect(clippy::many_single_char_names, reason = "the letters of the formula")]
 fn fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let guard = |value: f64| if value.abs() < TINY { TINY } else { value };

@@ -207,9 +207,9 @@ impl Grower<'_> {
         }
         let mut splits: Vec<Option<Split>> = Vec::with_capacity(columns.len());
         let mut varied: Vec<usize> = Vec::with_capacity(columns.len());
-        for place in 0..columns.len() {
+        for (place, &column) in columns.iter().enumerate() {
             let order = &self.stack[from + place * rows..][..rows];
-            let values = &self.table.columns[columns[place]];
+            let values = &self.table.columns[column];
             if values[order[rows - 1] as usize] <= values[order[0] as usize] + SAME {
                 splits.push(None);
                 continue;

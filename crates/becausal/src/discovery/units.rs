@@ -103,10 +103,10 @@ impl Units {
             return 1.0;
         }
         let merges: &[usize] = if self.stretches { &[1, 2, 4] } else { &[1] };
-        let merged = |size: usize| -> Vec<f64> {
+        let together = |size: usize| -> Vec<f64> {
             filled.chunks(size).map(|chunk| chunk.iter().sum()).collect()
         };
-        merges.iter().map(|&size| either(&merged(size))).fold(0.0, f64::max)
+        merges.iter().map(|&size| either(&together(size))).fold(0.0, f64::max)
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
         let many = Units::of_lengths(&[7; 30], 0);
         assert_eq!(many.count(), 30);
         assert!(!many.stretches);
-        assert_eq!(many.fold.iter().filter(|&&fold| fold == 1).count(), 15);
+        assert_eq!(many.fold.iter().map(|&fold| usize::from(fold)).sum::<usize>(), 15);
         let one = Units::of_lengths(&[4800], 0);
         assert_eq!(one.count(), 48);
         assert!(one.stretches && one.fold[..24].iter().all(|&fold| fold == 0));
