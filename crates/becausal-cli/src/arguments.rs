@@ -67,6 +67,15 @@ pub enum Command {
         like each action variable); or recorded transitions (.csv, .parquet, .npz). The replay ends \
         with the episode or with the file; there is no time limit.")]
     Replay(Replay),
+    /// Find out which variables influence which, from recorded transitions
+    #[command(after_help = "Examples:\n  becausal collect AimTest-v0 -n 20000 -o data.parquet\n  \
+        becausal discover data.parquet -o graph.json\n  \
+        becausal discover data.parquet --by-action -o graph.json\n  \
+        becausal discover log.csv --schema schema.toml --forbid \"x -> y'\" --correct bh -o graph.json\n\n\
+        Every pair of a cause and an effect gets a p-value, a strength (the share of what is \
+        otherwise unexplained in the effect that the cause explains) and a verdict: edge, none, or \
+        untestable where the data cannot tell, with the reason. Ctrl-C keeps what is finished.")]
+    Discover(Discover),
 }
 
 #[derive(Args)]
@@ -121,6 +130,57 @@ pub struct Replay {
     pub output: PathBuf,
     #[command(flatten)]
     pub environment: EnvironmentArguments,
+}
+
+#[derive(Args)]
+pub struct Discover {
+    /// Recorded transitions: .csv, .parquet or .npz
+    pub data: PathBuf,
+    /// Where to write the graph
+    #[arg(short, long, value_name = "GRAPH")]
+    pub output: PathBuf,
+    /// A schema file (TOML), or the id of an environment (default: the one the data carries)
+    #[arg(long, value_name = "SCHEMA")]
+    pub schema: Option<PathBuf>,
+    /// The independence test: ours, or FCIT as published
+    #[arg(long, default_value = "auto", value_parser = ["auto", "fcit"])]
+    pub method: String,
+    /// Pairs with a p-value of at most this are edges (default: auto 0.001, fcit 0.05)
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    pub eta: Option<f64>,
+    /// Find the graph under each value of the action too
+    #[arg(long)]
+    pub by_action: bool,
+    /// Find these from the rows of each action alone, as the paper's baseline does
+    #[arg(long, requires = "by_action")]
+    pub direct: bool,
+    /// An edge that is there, whatever the data say (may be given several times)
+    #[arg(long, value_name = "A->B", value_parser = parse_edge)]
+    pub require: Vec<(String, String)>,
+    /// An edge that is not there, whatever the data say (may be given several times)
+    #[arg(long, value_name = "A->B", value_parser = parse_edge)]
+    pub forbid: Vec<(String, String)>,
+    /// How certain edges are, from this many resamplings of the episodes
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub bootstrap: usize,
+    /// Correct p-values for the number of pairs: bh (Benjamini and Hochberg)
+    #[arg(long, value_name = "HOW", value_parser = ["bh"])]
+    pub correct: Option<String>,
+    /// Leave out a column that is not in the schema (may be given several times)
+    #[arg(long, value_name = "COLUMN")]
+    pub ignore: Vec<String>,
+    /// Seed of all that is random
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    pub seed: u64,
+}
+
+fn parse_edge(text: &str) -> Result<(String, String), String> {
+    match text.split_once("->") {
+        Some((cause, effect)) if !cause.trim().is_empty() && !effect.trim().is_empty() => {
+            Ok((cause.trim().to_owned(), effect.trim().to_owned()))
+        }
+        _ => Err("expected CAUSE->EFFECT, for instance \"x->y'\"".into()),
+    }
 }
 
 #[derive(Args)]

@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 use std::process::ExitCode;
 
 use becausal::data::{DataError, Problem};
+use becausal::discovery::DiscoveryError;
 use becausal::env::EnvironmentError;
 use becausal::schema::{Mistake, SchemaError};
 
@@ -71,6 +72,15 @@ impl From<DataError> for Failure {
             Problem::Schema(mistakes) => Self::schema(&error.path.display().to_string(), mistakes),
             Problem::UnknownFormat => Self::usage(error),
             _ => Self::failed(error),
+        }
+    }
+}
+
+impl From<DiscoveryError> for Failure {
+    fn from(error: DiscoveryError) -> Self {
+        match error {
+            DiscoveryError::Empty | DiscoveryError::Graph(_) => Self::failed(error),
+            _ => Self::usage(error),
         }
     }
 }

@@ -6,6 +6,7 @@ mod arguments;
 mod check;
 mod collect;
 mod describe;
+mod discover;
 mod envs;
 mod failure;
 mod number;
@@ -55,5 +56,6 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         Command::Check(arguments) => check::run(common, arguments),
         Command::Collect(arguments) => collect::run(common, arguments),
         Command::Replay(arguments) => replay::run(common, arguments),
+        Command::Discover(arguments) => discover::run(common, arguments),
     }
 }

@@ -52,6 +52,13 @@ impl Progress {
         }
     }
 
+    /// What is being worked on.
+    pub fn at(&self, what: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{}  {what}", self.noun));
+        }
+    }
+
     /// All is done: the bar goes away, the result speaks.
     pub fn finish(self) {
         if let Some(bar) = self.bar {

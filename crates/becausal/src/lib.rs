@@ -37,12 +37,14 @@
 //! ```
 
 pub mod data;
+pub mod discovery;
 pub mod env;
 mod random;
 pub mod render;
 pub mod schema;
 
 pub use data::Transitions;
+pub use discovery::CausalGraph;
 pub use env::Environment;
 pub use random::{Stream, normal_quantile};
 pub use schema::Schema;

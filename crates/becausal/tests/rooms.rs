@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room and the rooms it may use. `random` is the cellar: everyone may draw from it.
-const ROOMS: [(&str, &[&str]); 5] = [
+const ROOMS: [(&str, &[&str]); 6] = [
     ("random", &[]),
     ("schema", &[]),
     ("data", &["random", "schema"]),
     ("env", &["random", "schema", "data"]),
-    ("render", &["schema"]),
+    ("discovery", &["random", "schema", "data"]),
+    ("render", &["schema", "discovery"]),
 ];
 
 /// The rooms that a piece of source mentions with `crate::…`, with the line.
@@ -44,6 +45,7 @@ fn home(name: &str) -> &str {
         "Schema" => "schema",
         "Transitions" => "data",
         "Environment" => "env",
+        "CausalGraph" => "discovery",
         "Stream" | "normal_quantile" => "random",
         room => room,
     }

@@ -28,6 +28,7 @@
 
 mod annotate;
 mod axis;
+mod causal_graph;
 mod colour;
 mod curves;
 mod dot;

@@ -1,0 +1,36 @@
+//! What a test found out about a pair, before any threshold is applied.
+
+/// The evidence for one pair.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Finding {
+    pub p: f64,
+    /// From 0 to 1: the share of what is otherwise unexplained that the cause explains.
+    pub strength: f64,
+    /// Loss without the cause less loss with it, in units of the effect's variance.
+    pub gain: f64,
+    /// The gain shrinks as more is learned: the cause may only stand for others.
+    pub proxy: bool,
+    /// A copy of the cause without which it would matter.
+    pub copy: Option<usize>,
+    /// Not tested: the work was stopped.
+    pub interrupted: bool,
+}
+
+impl Finding {
+    /// No evidence.
+    pub(super) const NOTHING: Self =
+        Self { p: 1.0, strength: 0.0, gain: 0.0, proxy: false, copy: None, interrupted: false };
+
+    /// Not tested.
+    pub(super) const INTERRUPTED: Self = Self { interrupted: true, ..Self::NOTHING };
+}
+
+/// Findings about all pairs, and about the inputs among themselves.
+#[derive(Debug, Clone)]
+pub(super) struct Findings {
+    /// `[output][input]`.
+    pub pairs: Vec<Vec<Finding>>,
+    /// The share of each input's variance that the other inputs leave unexplained, where the
+    /// method looked into it.
+    pub unexplained: Option<Vec<f64>>,
+}

@@ -1,0 +1,214 @@
+//! One of the two halves: what is learned on one fold is judged on the other.
+
+use ndarray::{Array2, ArrayView2, s};
+
+use super::basis::{Basis, Candidates};
+use super::frame::Frame;
+use super::ridge::{BLOCK, Gram, Solver};
+use super::target::Target;
+
+/// Rows from which products are chosen and, times three, trees are grown; regressions use all.
+const SCREENED: usize = 20_000;
+
+/// Rows that trees are grown on, at most.
+const GROWN: usize = 65_536;
+
+/// Features beyond the functions of single inputs, at most.
+const PRODUCTS: usize = 200;
+
+/// Squares of inputs times other inputs are tried up to this many columns.
+const CUBIC: usize = 12;
+
+/// Linear terms and indicators; everything.
+pub(super) const LEVELS: usize = 2;
+
+/// A basis, the regression on it, and the rows to learn from and to judge by.
+pub(super) struct Fold {
+    pub basis: Basis,
+    pub gram: Gram,
+    /// The regressions on the features up to each level.
+    pub solvers: [Solver; LEVELS],
+    /// The regressions on a part of the rows, by which a level is tried.
+    pub trials: [Solver; LEVELS],
+    pub trial_gram: Gram,
+    /// The rows of `grown` that a trial learns from; the others judge it.
+    pub tried: usize,
+    /// The sums over the rows that trees are grown on, where these are fewer.
+    pub grown_gram: Option<Gram>,
+    /// Rows that trees are grown on.
+    pub grown: Vec<u32>,
+    /// Rows that judge.
+    pub judged: Vec<u32>,
+}
+
+impl Fold {
+    /// Learns on the units of fold `number`, or on the given share of them, and judges on the others.
+    pub(super) fn new(frame: &Frame, targets: &[Target], number: u8, share: f64) -> Self {
+        let units = &frame.units;
+        let mine: Vec<bool> = units.fold.iter().map(|&fold| fold == number).collect();
+        let rows = 0..u32::try_from(frame.rows()).expect("rows fit 32 bits");
+        let (learned, judged): (Vec<u32>, Vec<u32>) =
+            rows.partition(|&row| mine[units.of_row[row as usize] as usize]);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of them"
+        )]
+        let learned = whole_units(frame, &learned, (learned.len() as f64 * share) as usize);
+        let grown = whole_units(frame, &learned, GROWN);
+        let basis = choose(frame, targets, &whole_units(frame, &learned, SCREENED), learned.len());
+        let value = |target: usize, row: usize| targets[target].value(frame, row);
+        let gram = Gram::of(frame, &basis, &learned, targets.len(), &value);
+        let solvers = levels(&gram, &basis);
+        let tried = whole_units(frame, &grown, grown.len() * 2 / 3).len();
+        let trial_gram = Gram::of(frame, &basis, &grown[..tried], targets.len(), &value);
+        let trials = levels(&trial_gram, &basis);
+        let fewer = grown.len() < learned.len();
+        let grown_gram = fewer.then(|| Gram::of(frame, &basis, &grown, 0, &|_, _| 0.0));
+        Self { basis, gram, solvers, trials, trial_gram, tried, grown_gram, grown, judged }
+    }
+
+    /// Whether a feature is a function of one of these inputs.
+    pub(super) fn touches(&self, feature: usize, inputs: &[usize]) -> bool {
+        let mut touched = self.basis.inputs_of(feature).into_iter().flatten();
+        touched.any(|input| inputs.contains(&input))
+    }
+
+    /// Calls `work` with blocks of rows, their features, and their predictions, one column for each
+    /// column of `coefficients`.
+    pub(super) fn predict(
+        &self,
+        frame: &Frame,
+        rows: &[u32],
+        coefficients: &Array2<f64>,
+        mut work: impl FnMut(&[u32], ArrayView2<'_, f64>, &Array2<f64>),
+    ) {
+        let mut block = Array2::zeros((BLOCK, self.basis.width()));
+        for rows in rows.chunks(BLOCK) {
+            self.basis.fill(frame, rows, &mut block);
+            let filled = block.slice(s![..rows.len(), ..]);
+            work(rows, filled, &filled.dot(coefficients));
+        }
+    }
+}
+
+fn levels(gram: &Gram, basis: &Basis) -> [Solver; LEVELS] {
+    std::array::from_fn(|level| Solver::new(gram, |feature| basis.level(feature) <= level))
+}
+
+/// The first rows, about `most` of them, without dividing a unit where that can be avoided.
+fn whole_units(frame: &Frame, rows: &[u32], most: usize) -> Vec<u32> {
+    let most = most.max(1);
+    if rows.len() <= most {
+        return rows.to_vec();
+    }
+    let unit = |index: usize| frame.units.of_row[rows[index] as usize];
+    let mut end = most;
+    while end > most / 2 && unit(end) == unit(end - 1) {
+        end -= 1;
+    }
+    if end <= most / 2 { rows[..most].to_vec() } else { rows[..end].to_vec() }
+}
+
+/// Functions of single inputs, and those products that correlate with what they leave over.
+fn choose(frame: &Frame, targets: &[Target], rows: &[u32], learned: usize) -> Basis {
+    let mut basis = Basis::mains(frame);
+    let mut most = PRODUCTS.min((learned / 15).saturating_sub(basis.width()));
+    let small = frame.u.len() <= CUBIC;
+    let mut rounds = vec![basis.candidates(small)];
+    if small {
+        rounds.push(basis.further_candidates());
+    }
+    rounds.push(basis.step_candidates());
+    for candidates in rounds {
+        if candidates.len() > 0 && most > 0 {
+            let chosen = {
+                let mut lean = basis.clone();
+                lean.compact();
+                screen(frame, targets, rows, &lean, &candidates, most)
+            };
+            most -= chosen.len();
+            basis.add(&candidates, &chosen);
+        }
+    }
+    basis.compact();
+    basis
+}
+
+/// The candidates that correlate notably with what a regression on `basis` leaves over of any
+/// target; of too many the best.
+fn screen(
+    frame: &Frame,
+    targets: &[Target],
+    rows: &[u32],
+    basis: &Basis,
+    candidates: &Candidates,
+    most: usize,
+) -> Vec<usize> {
+    // |correlation| times the root of the rows that chance reaches once in 15,000 times.
+    const NOTABLE: f64 = 4.0;
+    let residuals = residuals(frame, targets, rows, basis);
+    let products = candidates.basis();
+    let mut sums = Array2::<f64>::zeros((products.width(), targets.len()));
+    let mut means = vec![0.0; products.width()];
+    let mut squares = vec![0.0; products.width()];
+    let mut block = Array2::zeros((BLOCK, products.width()));
+    for (index, part) in rows.chunks(BLOCK).enumerate() {
+        products.fill(frame, part, &mut block);
+        let block = block.slice(s![..part.len(), ..]);
+        let from = index * BLOCK;
+        sums += &block.t().dot(&residuals.slice(s![from..from + part.len(), ..]));
+        for row in block.rows() {
+            for (feature, value) in row.iter().enumerate() {
+                means[feature] += value;
+                squares[feature] += value * value;
+            }
+        }
+    }
+    let count = rows.len() as f64;
+    let powers: Vec<f64> =
+        residuals.columns().into_iter().map(|r| r.iter().map(|v| v * v).sum::<f64>()).collect();
+    let mut scored: Vec<(f64, usize)> = (1..products.width())
+        .filter_map(|feature| {
+            let variance = squares[feature] - means[feature] * means[feature] / count;
+            let score = (0..targets.len())
+                .filter(|&target| !products.touches(feature, targets[target].own_input()))
+                .map(|target| sums[[feature, target]].abs() / (variance * powers[target]).sqrt())
+                .filter(|score| score.is_finite())
+                .fold(0.0, f64::max)
+                * count.sqrt();
+            (score > NOTABLE && variance > 1e-9 * squares[feature]).then_some((score, feature - 1))
+        })
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    scored.truncate(most);
+    let mut chosen: Vec<usize> = scored.into_iter().map(|(_, feature)| feature).collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+/// What a regression on `basis` leaves over, a column for each target.
+fn residuals(frame: &Frame, targets: &[Target], rows: &[u32], basis: &Basis) -> Array2<f64> {
+    let value = |target: usize, row: usize| targets[target].value(frame, row);
+    let gram = Gram::of(frame, basis, rows, targets.len(), &value);
+    let solver = Solver::new(&gram, |_| true);
+    let mut coefficients = Array2::zeros((basis.width(), targets.len()));
+    for (index, target) in targets.iter().enumerate() {
+        let without = |_: usize, feature: usize| basis.touches(feature, target.own_input());
+        let both = solver.coefficients(&gram.target(index), 1, without);
+        coefficients.column_mut(index).assign(&both.column(1));
+    }
+    let mut residuals = Array2::zeros((rows.len(), targets.len()));
+    let mut block = Array2::zeros((BLOCK, basis.width()));
+    for (index, part) in rows.chunks(BLOCK).enumerate() {
+        basis.fill(frame, part, &mut block);
+        let predicted = block.slice(s![..part.len(), ..]).dot(&coefficients);
+        for (offset, &row) in part.iter().enumerate() {
+            for target in 0..targets.len() {
+                residuals[[index * BLOCK + offset, target]] =
+                    value(target, row as usize) - predicted[[offset, target]];
+            }
+        }
+    }
+    residuals
+}

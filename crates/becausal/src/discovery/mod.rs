@@ -1,0 +1,57 @@
+//! Which causes influence which effects: independence tests, and the graph they give.
+//!
+//! Causes are states and actions, effects next states and outcomes; a vector is one variable. A pair
+//! is an edge when the cause is needed to predict the effect although all other inputs are known.
+//!
+//! ```
+//! use becausal::discovery::{Options, discover_quietly};
+//! use becausal::env::{EnvironmentError, collect, find, random_action};
+//! use becausal::Transitions;
+//!
+//! let entry = find("Vacuum-v0")?;
+//! let environment = entry.make(&becausal::env::Options::default())?;
+//! let schema = entry.schema();
+//! let mut data = Transitions::new(schema.clone());
+//! collect(
+//!     &environment,
+//!     2000,
+//!     0,
+//!     |_, stream, action| random_action(&schema, stream, action),
+//!     |part| Ok::<(), EnvironmentError>(data.append(part)),
+//! )?;
+//! let graph = discover_quietly(&data, &Options::default())?;
+//! assert_eq!(graph.parents("clean_1'"), ["position", "clean_1", "a"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod auto;
+mod basis;
+mod bins;
+mod boost;
+mod bootstrap;
+mod by_action;
+mod discover;
+mod error;
+mod fcit;
+mod finding;
+mod fold;
+mod frame;
+mod graph;
+mod json;
+mod question;
+mod ridge;
+mod score;
+mod student;
+mod target;
+mod tree;
+mod units;
+mod verdict;
+mod watch;
+
+pub use by_action::ByAction;
+pub use discover::{Method, Options, discover, discover_quietly};
+pub use error::DiscoveryError;
+pub use graph::{ActionGraph, CausalGraph, Given, Pair, Verdict};
+pub use score::Score;
+pub use student::benjamini_hochberg;
+pub use watch::{Listener, Step};

@@ -1,0 +1,167 @@
+//! The picture of a causal graph: causes left, effects right, width for strength.
+
+use std::collections::BTreeMap;
+
+use super::picture::{
+    LegendEntry, Link, LinkStyle, Node, NodeKind, Picture, PictureColumn, PictureError, Place,
+    Sample, Tone,
+};
+use crate::discovery::{ActionGraph, CausalGraph, Pair, Verdict};
+use crate::schema::{Role, Schema};
+
+/// Reasons that are spelled out below a picture; the rest is in the graph itself.
+const MOST_REASONS: usize = 4;
+
+impl CausalGraph {
+    /// The picture of the graph: edges solid, as wide as they are strong; pairs that the data cannot
+    /// tell dashed; edges that may be proxies dotted.
+    ///
+    /// # Errors
+    /// When a strength is no number from 0 to 1, as it cannot be in a graph that was discovered.
+    pub fn picture(&self, schema: &Schema) -> Result<Picture, PictureError> {
+        let title = format!("What causes what in {}", schema.name());
+        draw(&title, &self.pairs, schema, &self.basis())
+    }
+
+    /// The picture of the graph under one value of the action.
+    ///
+    /// # Errors
+    /// As for [`picture`](Self::picture).
+    pub fn action_picture(
+        &self,
+        graph: &ActionGraph,
+        schema: &Schema,
+    ) -> Result<Picture, PictureError> {
+        let title = format!(
+            "What causes what in {} when {} is {}",
+            schema.name(),
+            graph.variable,
+            graph.label
+        );
+        draw(&title, &graph.pairs, schema, &self.basis())
+    }
+
+    /// What the graph was found from.
+    fn basis(&self) -> String {
+        let correction = if self.corrected { ", corrected for the number of pairs" } else { "" };
+        format!(
+            "From {} transitions in {} episodes; test {}, eta {}{correction}.",
+            self.rows, self.episodes, self.method, self.eta
+        )
+    }
+}
+
+fn draw(
+    title: &str,
+    pairs: &[Pair],
+    schema: &Schema,
+    basis: &str,
+) -> Result<Picture, PictureError> {
+    let causes = distinct(pairs.iter().map(|pair| pair.cause.as_str()));
+    let effects = distinct(pairs.iter().map(|pair| pair.effect.as_str()));
+    let column = |heading: &str, prefix: &str, names: &[&str]| {
+        let node = |name: &&str| {
+            Node::new(format!("{prefix}{name}"), kind(schema, name)).with_label(*name)
+        };
+        PictureColumn::new(heading, names.iter().map(node).collect())
+    };
+    let columns = vec![column("causes", "", &causes), column("effects", "→ ", &effects)];
+    let place = |names: &[&str], name: &str| names.iter().position(|known| *known == name);
+    let mut links = Vec::new();
+    for pair in pairs {
+        let (Some(cause), Some(effect)) =
+            (place(&causes, &pair.cause), place(&effects, &pair.effect))
+        else {
+            continue;
+        };
+        let ends = (Place::new(0, cause), Place::new(1, effect));
+        match pair.verdict {
+            Verdict::None => {}
+            Verdict::Edge => {
+                let style = if pair.proxy { LinkStyle::Dotted } else { LinkStyle::Solid };
+                links.push(Link::new(ends.0, ends.1, pair.strength).with_style(style));
+            }
+            Verdict::Untestable => links.push(
+                Link::new(ends.0, ends.1, 0.0).with_style(LinkStyle::Dashed).with_tone(Tone::Faint),
+            ),
+        }
+    }
+    let footnotes = footnotes(pairs, basis);
+    Picture::new(title, columns, links)?
+        .with_legend(legend(pairs, schema))
+        .map(|picture| picture.with_footnotes(footnotes))
+}
+
+/// What a variable is, by its name with or without prime.
+fn kind(schema: &Schema, name: &str) -> NodeKind {
+    let name = name.strip_suffix('\'').unwrap_or(name);
+    match schema.variables().iter().find(|variable| variable.name == name).map(|v| v.role) {
+        Some(Role::Action) => NodeKind::Action,
+        Some(Role::Outcome) => NodeKind::Outcome,
+        Some(Role::State) | None => NodeKind::State,
+    }
+}
+
+/// Only what the picture shows.
+fn legend(pairs: &[Pair], schema: &Schema) -> Vec<LegendEntry> {
+    let shown = |kind_wanted: NodeKind| {
+        let mut names = pairs.iter().flat_map(|pair| [&pair.cause, &pair.effect]);
+        names.any(|name| kind(schema, name) == kind_wanted)
+    };
+    let mut entries = Vec::new();
+    for (kind, text) in
+        [(NodeKind::State, "state"), (NodeKind::Action, "action"), (NodeKind::Outcome, "outcome")]
+    {
+        if shown(kind) {
+            let sample = Sample::Node { kind, accent: false };
+            entries.push(LegendEntry { sample, text: text.into() });
+        }
+    }
+    let mut link = |weight, style, tone, text: &str| {
+        let sample = Sample::Link { weight, style, tone };
+        entries.push(LegendEntry { sample, text: text.into() });
+    };
+    let edge = |proxy| move |pair: &Pair| pair.verdict == Verdict::Edge && pair.proxy == proxy;
+    if pairs.iter().any(edge(false)) {
+        link(1.0, LinkStyle::Solid, Tone::Plain, "strong influence");
+        link(0.1, LinkStyle::Solid, Tone::Plain, "weak influence");
+    }
+    if pairs.iter().any(edge(true)) {
+        link(0.5, LinkStyle::Dotted, Tone::Plain, "may only stand for another cause");
+    }
+    if pairs.iter().any(|pair| pair.verdict == Verdict::Untestable) {
+        link(0.0, LinkStyle::Dashed, Tone::Faint, "cannot be told from this data");
+    }
+    entries
+}
+
+/// What the graph was found from, and why some pairs could not be told, most frequent first.
+fn footnotes(pairs: &[Pair], basis: &str) -> Vec<String> {
+    let edges = pairs.iter().filter(|pair| pair.verdict == Verdict::Edge).count();
+    let mut notes = vec![format!("{edges} edges of {} pairs. {basis}", pairs.len())];
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for pair in pairs.iter().filter(|pair| pair.verdict == Verdict::Untestable) {
+        *reasons.entry(pair.reason.as_deref().unwrap_or("no reason given")).or_default() += 1;
+    }
+    let mut reasons: Vec<(&str, usize)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(reason, count)| (std::cmp::Reverse(*count), *reason));
+    let more = reasons.len().saturating_sub(MOST_REASONS);
+    for (reason, count) in reasons.into_iter().take(MOST_REASONS) {
+        let noun = if count == 1 { "pair" } else { "pairs" };
+        notes.push(format!("{count} {noun} untestable: {reason}"));
+    }
+    if more > 0 {
+        notes.push(format!("and {more} further reasons"));
+    }
+    notes
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
