@@ -139,6 +139,9 @@ pub struct Discover {
     /// Where to write the graph
     #[arg(short, long, value_name = "GRAPH")]
     pub output: PathBuf,
+    /// Draw it too: .svg, .png or .dot (with --by-action one for each action beside it)
+    #[arg(long, value_name = "PICTURE")]
+    pub picture: Option<PathBuf>,
     /// A schema file (TOML), or the id of an environment (default: the one the data carries)
     #[arg(long, value_name = "SCHEMA")]
     pub schema: Option<PathBuf>,

@@ -18,11 +18,16 @@ use crate::check::load_schema;
 use crate::describe;
 use crate::failure::Failure;
 use crate::number::{brief, counted};
+use crate::picture::{check_format, draw_graph};
 use crate::progress::Progress;
 
 pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
     let started = Instant::now();
     refuse_unwritable(&arguments.output)?;
+    if let Some(path) = &arguments.picture {
+        check_format(path)?;
+        refuse_unwritable(path)?;
+    }
     let schema = match &arguments.schema {
         Some(path) => Some(Arc::new(load_schema(path)?)),
         None => None,
@@ -72,6 +77,9 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
     }
     let text = graph.to_json();
     write_atomically(&arguments.output, text.as_bytes())?;
+    if let Some(path) = &arguments.picture {
+        draw_graph(path, &graph, recording.transitions.schema())?;
+    }
     let stopped = interrupted.load(Ordering::SeqCst);
     Ok(if common.json {
         let seconds = started.elapsed().as_secs_f64();

@@ -10,6 +10,7 @@ mod discover;
 mod envs;
 mod failure;
 mod number;
+mod picture;
 mod progress;
 mod replay;
 

@@ -192,6 +192,35 @@ fn the_last_state_of_a_replay_can_be_drawn() {
 }
 
 #[test]
+fn a_discovered_graph_can_be_drawn() {
+    let folder = folder();
+    done(folder.path(), &["collect", "Vacuum-v0", "-n", "1500", "-o", "data.parquet"]);
+    let draw = |name: &str| {
+        let arguments = [
+            "discover",
+            "data.parquet",
+            "-o",
+            "graph.json",
+            "--by-action",
+            "--quiet",
+            "--picture",
+            name,
+        ];
+        done(folder.path(), &arguments);
+        fs::read(folder.path().join(name)).expect("a picture")
+    };
+    assert!(draw("graph.svg").starts_with(b"<svg "));
+    assert!(draw("graph.png").starts_with(b"\x89PNG"));
+    assert!(draw("graph.dot").starts_with(b"digraph"));
+    for action in ["left", "right", "suck"] {
+        assert!(folder.path().join(format!("graph.{action}.svg")).exists(), "{action}");
+    }
+    let arguments = ["discover", "data.parquet", "-o", "graph.json", "--picture", "graph.gif"];
+    let errors = refused(folder.path(), &arguments, 2);
+    assert!(errors.contains("expected a name that ends in .svg, .png or .dot"), "{errors}");
+}
+
+#[test]
 fn a_replay_knows_no_time_limit_and_stops_at_the_end() {
     let folder = folder();
     let actions = folder.path().join("actions.txt");
