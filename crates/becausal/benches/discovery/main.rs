@@ -274,8 +274,8 @@ fn chain(count: usize, rows: usize) -> Transitions {
             .map(|i| {
                 let before = state[(i + count - 2) % (count - 1)];
                 let far = state[(i * 7 + 3) % (count - 1)];
-                let pushed = if i % 3 == 0 && action == 1.0 { before } else { 0.2 * before };
-                0.6 * state[i] + pushed - 0.3 * far.abs() + 0.5 * stream.normal()
+                let pushed = if i % 3 == 0 && action == 1.0 { 0.4 * before } else { 0.1 * before };
+                0.5 * state[i] + pushed - 0.2 * far.abs() + 0.5 * stream.normal()
             })
             .collect();
         data.push(&becausal::data::Row {
