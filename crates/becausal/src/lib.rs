@@ -9,6 +9,8 @@
 //! | [`schema`] | a factorised MDP: variables, reward terms, termination; read from TOML |
 //! | [`data`] | transitions in columns, episodes, CSV, Parquet and NPZ files |
 //! | [`mod@env`] | the [`Environment`] trait, the registry, the environments built in |
+//! | [`discovery`] | the independence tests and the [`CausalGraph`] with evidence for every pair |
+//! | [`render`] | pictures, charts and tables: SVG, PNG, DOT, text |
 //!
 //! Record some transitions and look at them:
 //!

@@ -165,3 +165,43 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Schema {
+        let text = "name = \"Hover\"\n[state]\nheight = { kind = \"continuous\" }\n[action]\n\
+                    engine = { kind = \"boolean\" }\n[outcome]\ncrash = { kind = \"boolean\" }\n";
+        Schema::parse(text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn pair(cause: &str, effect: &str, p: f64, strength: f64) -> Pair {
+        Pair { p, strength, ..Pair::new(cause, effect) }
+    }
+
+    #[test]
+    fn edges_are_solid_unknowns_dashed_and_the_rest_is_not_drawn() {
+        let mut pairs = vec![
+            pair("height", "height'", 1e-9, 0.9),
+            pair("engine", "height'", 1e-9, 0.3),
+            pair("height", "crash", 0.6, 0.0),
+            pair("engine", "crash", 1.0, 0.0),
+        ];
+        pairs[1].proxy = true;
+        pairs[3].reason = Some("`engine` is constant".into());
+        let graph = CausalGraph::new("auto", 0.001, pairs);
+        let picture = graph.picture(&schema()).expect("a picture");
+        let styles: Vec<LinkStyle> = picture.links().iter().map(|link| link.style).collect();
+        assert_eq!(styles, [LinkStyle::Solid, LinkStyle::Dotted, LinkStyle::Dashed]);
+        assert_eq!(picture.links()[0].weight, 0.9);
+        let kinds: Vec<NodeKind> =
+            picture.columns().iter().flat_map(|c| &c.nodes).map(|node| node.kind).collect();
+        assert_eq!(kinds, [NodeKind::State, NodeKind::Action, NodeKind::State, NodeKind::Outcome]);
+        let notes = picture.footnotes().join("\n");
+        assert!(notes.contains("2 edges of 4 pairs."), "{notes}");
+        assert!(notes.contains("1 pair untestable: `engine` is constant"), "{notes}");
+        let legend: Vec<&str> = picture.legend().iter().map(|entry| entry.text.as_str()).collect();
+        assert!(legend.contains(&"cannot be told from this data"), "{legend:?}");
+    }
+}
