@@ -103,16 +103,6 @@ impl Column {
         numbers
     }
 
-    /// The rows given, in the order given.
-    #[must_use]
-    pub fn select(&self, rows: &[usize]) -> Self {
-        match self {
-            Self::Numbers(values) => Self::Numbers(rows.iter().map(|&row| values[row]).collect()),
-            Self::Flags(values) => Self::Flags(rows.iter().map(|&row| values[row]).collect()),
-            Self::Codes(values) => Self::Codes(rows.iter().map(|&row| values[row]).collect()),
-        }
-    }
-
     /// Adds the rows `range` of a column of the same kind.
     pub(super) fn extend(&mut self, other: &Self, range: std::ops::Range<usize>) {
         match (self, other) {
