@@ -45,6 +45,20 @@ fn the_papers_example_happens() {
 }
 
 #[test]
+fn money_after_the_papers_steps_is_what_the_documentation_says() {
+    let steps = [
+        ([12, 0, 1, 7, 505, 600], "depot", 262.0),
+        ([12, 0, 1, 11, 330, 700], "barracks", 472.0),
+        ([12, 0, 3, 11, 465, 850], "barracks", 413.0),
+    ];
+    for (counts, action, expected) in steps {
+        let money = |seed| act(&mut base(counts, seed), action)[MONEY];
+        let mean = (0..100).map(money).sum::<f64>() / 100.0;
+        assert!((mean - expected).abs() < 1.0, "{counts:?}: {mean}");
+    }
+}
+
+#[test]
 fn the_papers_example_happens_in_an_episode_from_the_start() {
     // Now and then a depot or a worker, never more than seven depots.
     let found = (0..5000).find_map(|seed| {

@@ -51,6 +51,7 @@ mod watch;
 pub use by_action::ByAction;
 pub use discover::{Method, Options, discover, discover_quietly};
 pub use error::DiscoveryError;
+pub(crate) use graph::distinct;
 pub use graph::{ActionGraph, CausalGraph, Given, Pair, Verdict};
 pub use score::Score;
 pub use student::benjamini_hochberg;

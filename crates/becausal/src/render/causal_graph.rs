@@ -6,7 +6,7 @@ use super::picture::{
     LegendEntry, Link, LinkStyle, Node, NodeKind, Picture, PictureColumn, PictureError, Place,
     Sample, Tone,
 };
-use crate::discovery::{ActionGraph, CausalGraph, Pair, Verdict};
+use crate::discovery::{ActionGraph, CausalGraph, Pair, Verdict, distinct};
 use crate::schema::{Role, Schema};
 
 /// Reasons that are spelled out below a picture; the rest is in the graph itself.
@@ -154,16 +154,6 @@ fn footnotes(pairs: &[Pair], basis: &str) -> Vec<String> {
         notes.push(format!("and {more} further reasons"));
     }
     notes
-}
-
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut found: Vec<&str> = Vec::new();
-    for name in names {
-        if !found.contains(&name) {
-            found.push(name);
-        }
-    }
-    found
 }
 
 #[cfg(test)]
