@@ -5,12 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room and the rooms it may use. `random` is the cellar: everyone may draw from it.
-const ROOMS: [(&str, &[&str]); 6] = [
+const ROOMS: [(&str, &[&str]); 8] = [
     ("random", &[]),
     ("schema", &[]),
     ("data", &["random", "schema"]),
     ("env", &["random", "schema", "data"]),
     ("discovery", &["random", "schema", "data"]),
+    ("model", &["random", "schema", "data", "discovery"]),
+    ("policy", &["random", "schema", "data", "env", "discovery", "model"]),
     ("render", &["schema", "discovery"]),
 ];
 
