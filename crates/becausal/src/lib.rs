@@ -10,6 +10,7 @@
 //! | [`data`] | transitions in columns, episodes, CSV, Parquet and NPZ files |
 //! | [`mod@env`] | the [`Environment`] trait, the registry, the environments built in |
 //! | [`discovery`] | the independence tests and the [`CausalGraph`] with evidence for every pair |
+//! | [`nn`] | small neural networks: grouped layers, gradients, distributions |
 //! | [`model`] | the causal world model and the influence of each variable under an action |
 //! | [`policy`] | how an agent chooses its actions |
 //! | [`render`] | pictures, charts and tables: SVG, PNG, DOT, text |
@@ -44,6 +45,7 @@ pub mod data;
 pub mod discovery;
 pub mod env;
 pub mod model;
+pub mod nn;
 pub mod policy;
 mod random;
 pub mod render;

@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room and the rooms it may use. `random` is the cellar: everyone may draw from it.
-const ROOMS: [(&str, &[&str]); 8] = [
+const ROOMS: [(&str, &[&str]); 9] = [
     ("random", &[]),
     ("schema", &[]),
     ("data", &["random", "schema"]),
     ("env", &["random", "schema", "data"]),
     ("discovery", &["random", "schema", "data"]),
-    ("model", &["random", "schema", "data", "discovery"]),
+    ("nn", &["random"]),
+    ("model", &["random", "schema", "data", "discovery", "nn"]),
     ("policy", &["random", "schema", "data", "env", "discovery", "model"]),
     ("render", &["schema", "discovery"]),
 ];

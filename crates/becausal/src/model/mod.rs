@@ -1,7 +1,28 @@
 //! The causal world model: what follows from a state and an action, and what depends on what.
 
+mod action_influence;
+mod attention;
+mod dense;
 mod dynamics;
+mod encoding;
 mod influence;
+mod member;
+mod mixture;
+mod network;
+mod persistence;
+mod probe;
+mod regression;
+mod score;
+mod stepping;
+mod structure;
+mod train;
+mod world_model;
 
 pub use dynamics::{Dynamics, Noise, Prediction, effects};
 pub use influence::Influence;
+pub use member::ModelKind;
+pub use network::Sizes;
+pub use score::{Scores, VariableScore};
+pub use structure::Structure;
+pub use train::{FitError, FitOptions, FitProgress, MemberReport};
+pub use world_model::{FitReport, WorldModel};

@@ -1,0 +1,85 @@
+//! The influence weights alpha of the paper.
+
+use crate::nn::{
+    Backward, Block, Operation, Parameter, Shape, Tape, Transposed, Variable, add_product, product,
+};
+
+use super::structure::Structure;
+
+/// `alpha_i` = exp(`k_i` . q) / (1 + sum over the parents of exp(k . q)), and
+/// `alpha_a` = 1 / (1 + the same sum).
+///
+/// `query` is `[effects, actions, key]`, `keys` `[1, states, key]`, the result
+/// `[effects, actions, states + 1]`: the weights of the states, then the action's. A state that is
+/// not a parent, or is `pruned` `[effects, actions, states]`, has weight 0.
+pub(super) fn attention(
+    tape: &mut Tape<'_>,
+    query: Variable,
+    keys: Parameter,
+    structure: &Structure,
+    pruned: Option<&[bool]>,
+) -> Variable {
+    let Shape { groups, rows, columns: width } = tape.value(query).shape;
+    let states = structure.states();
+    let mut scores = vec![0.0; groups * rows * states];
+    product(
+        (&tape.value(query).values, groups * rows, width, Transposed::No),
+        (&tape.parameters().of(keys).values, states, width, Transposed::Yes),
+        &mut scores,
+    );
+    let mut alpha = Block::zeros(Shape::new(groups, rows, states + 1));
+    for effect in 0..groups {
+        let parents = structure.state_parents(effect);
+        for row in 0..rows {
+            let at = effect * rows + row;
+            let scores = &scores[at * states..][..states];
+            let pruned = pruned.map(|pruned| &pruned[at * states..][..states]);
+            let parents = parents.iter().filter(|&&parent| !pruned.is_some_and(|p| p[parent]));
+            // Everything is divided by the largest term, so that nothing overflows.
+            let top = parents.clone().fold(0.0_f32, |top, &parent| top.max(scores[parent]));
+            let alpha = &mut alpha.values[at * (states + 1)..][..=states];
+            let mut total = (-top).exp();
+            alpha[states] = total;
+            for &parent in parents {
+                alpha[parent] = (scores[parent] - top).exp();
+                total += alpha[parent];
+            }
+            alpha.iter_mut().for_each(|weight| *weight /= total);
+        }
+    }
+    tape.push(alpha, Attention { query, keys })
+}
+
+struct Attention {
+    query: Variable,
+    keys: Parameter,
+}
+
+impl Operation for Attention {
+    fn backward(&self, result: Variable, gradient: &mut [f32], back: &mut Backward<'_>) {
+        let alpha = back.value(result);
+        let query = back.value(self.query);
+        let keys = back.parameters.of(self.keys);
+        let (states, width) = (keys.shape.rows, keys.shape.columns);
+        let rows = alpha.shape.groups * alpha.shape.rows;
+        let mut scores = vec![0.0; rows * states];
+        for row in 0..rows {
+            let alpha = &alpha.values[row * (states + 1)..][..=states];
+            let gradient = &gradient[row * (states + 1)..][..=states];
+            let mean: f32 = alpha.iter().zip(gradient).map(|(a, g)| a * g).sum();
+            for state in 0..states {
+                scores[row * states + state] = alpha[state] * (gradient[state] - mean);
+            }
+        }
+        add_product(
+            (&scores, rows, states, Transposed::Yes),
+            (&query.values, rows, width, Transposed::No),
+            back.learned.of_mut(self.keys),
+        );
+        add_product(
+            (&scores, rows, states, Transposed::No),
+            (&keys.values, states, width, Transposed::No),
+            back.gradient(self.query),
+        );
+    }
+}

@@ -1,0 +1,486 @@
+//! From values to what the networks read and say: scales, one-hot categories, changes.
+
+use std::sync::Arc;
+
+use crate::data::Transitions;
+use crate::nn::{Block, Distribution, Head, Shape};
+use crate::schema::{Kind, Role, Schema, Variable};
+
+/// The smallest deviation a network can claim, in units of the scale of a target.
+const FLOOR: f64 = 1e-3;
+
+/// Above this number of different actions, each row computes its own.
+const LARGEST_TABLE: usize = 64;
+
+/// How a number is brought to a common scale: (value - mean) / scale.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// Taken off first.
+    pub mean: f64,
+    /// Divided by then; never 0.
+    pub scale: f64,
+}
+
+impl Scale {
+    fn apply(self, value: f64) -> f64 {
+        (value - self.mean) / self.scale
+    }
+}
+
+/// An element of an output variable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// Its effect: the group of the network's outputs.
+    pub effect: usize,
+    /// Its slot in a transition.
+    pub slot: usize,
+    /// For the next value of a number, the slot of the value before.
+    pub before: Option<usize>,
+    /// The scale: of a next state the usual size of its *change*, of an outcome its spread.
+    pub scale: Scale,
+    /// The spread of the values themselves, for scores.
+    pub spread: f64,
+    /// Where its distribution is.
+    pub head: Head,
+}
+
+/// Everything between a table of transitions and the blocks of numbers of the networks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Encoding {
+    schema: Arc<Schema>,
+    /// By slot, for states and actions.
+    inputs: Vec<Scale>,
+    /// Values of each state slot from the lowest to the highest, evenly many rows apart.
+    seen: Vec<Vec<f64>>,
+    targets: Vec<Target>,
+}
+
+/// What a network reads of some rows.
+#[derive(Debug, Clone)]
+pub struct Inputs {
+    /// `[states, rows, features]`
+    pub states: Block,
+    /// `[actions, distinct actions, features]`
+    pub actions: Block,
+    /// For each row, which of the distinct actions it has.
+    pub action_of: Arc<[u32]>,
+    /// Whether the distinct actions are all there are, and not one for each row.
+    pub table: bool,
+    /// The values before, on the scale of the targets: `[targets, rows, 1]`.
+    pub before: Block,
+}
+
+/// A table of inputs and targets, encoded once and read in batches.
+#[derive(Debug, Clone)]
+pub struct Encoded {
+    /// All inputs.
+    pub inputs: Inputs,
+    /// All targets `[targets, rows, 1]`.
+    pub targets: Block,
+}
+
+impl Encoding {
+    /// From the spread of some data.
+    #[must_use]
+    pub fn of(data: &Transitions) -> Self {
+        let schema = Arc::clone(data.schema());
+        let (states, actions) = (schema.state_slots(), schema.action_slots());
+        let column = |slot| data.column(slot).to_numbers();
+        let mut inputs = Vec::new();
+        let mut seen = Vec::new();
+        for slot in states.start..actions.end {
+            let values = column(slot);
+            inputs.push(match schema.variable_of(slot).kind {
+                Kind::Continuous(_) | Kind::Integer(_) => spread(&values),
+                Kind::Boolean | Kind::Categorical(_) => Scale { mean: 0.0, scale: 1.0 },
+            });
+            if states.contains(&slot) {
+                seen.push(quantiles(values));
+            }
+        }
+        let scales = |slot: usize, before: Option<usize>, numeric: bool| {
+            let values = column(slot);
+            let of_values = spread(&values);
+            let scale = match before {
+                _ if !numeric => Scale { mean: 0.0, scale: 1.0 },
+                Some(before) => {
+                    let pairs = values.iter().zip(column(before));
+                    let squares = pairs.map(|(now, before)| (now - before) * (now - before));
+                    let size = (squares.sum::<f64>() / values.len().max(1) as f64).sqrt();
+                    let scale = if size > 0.0 { size } else { of_values.scale };
+                    Scale { mean: inputs[before].mean, scale }
+                }
+                None => of_values,
+            };
+            (scale, of_values.scale)
+        };
+        let targets = layout(&schema, scales);
+        Self { schema, inputs, seen, targets }
+    }
+
+    /// From numbers kept in a file: `[slot]` mean and scale of the inputs, values of the states from
+    /// lowest to highest, and mean, scale and spread of the targets.
+    ///
+    /// `None` when there are not as many as the schema has, or they are no such numbers.
+    #[must_use]
+    pub fn from_numbers(
+        schema: &Arc<Schema>,
+        inputs: &[[f64; 2]],
+        seen: &[Vec<f64>],
+        targets: &[[f64; 3]],
+    ) -> Option<Self> {
+        let (states, actions) = (schema.state_slots(), schema.action_slots());
+        let outputs = schema.outcome_slots().len() + schema.next_slots().len();
+        let right = inputs.len() == actions.end && seen.len() == states.len();
+        let sorted = |values: &Vec<f64>| !values.is_empty() && values.is_sorted();
+        let scales = inputs.iter().map(|s| s[1]).chain(targets.iter().flat_map(|t| [t[1], t[2]]));
+        let positive = scales.into_iter().all(|scale| scale.is_finite() && scale > 0.0);
+        if !right || targets.len() != outputs || !positive || !seen.iter().all(sorted) {
+            return None;
+        }
+        let mut each = targets.iter();
+        let targets = layout(schema, |_, _, _| {
+            let [mean, scale, spread] = *each.next().expect("as many as there are outputs");
+            (Scale { mean, scale }, spread)
+        });
+        let inputs = inputs.iter().map(|&[mean, scale]| Scale { mean, scale }).collect();
+        Some(Self { schema: Arc::clone(schema), inputs, seen: seen.to_vec(), targets })
+    }
+
+    /// The numbers to keep in a file; see [`from_numbers`](Self::from_numbers).
+    #[must_use]
+    pub fn to_numbers(&self) -> (Vec<[f64; 2]>, Vec<Vec<f64>>, Vec<[f64; 3]>) {
+        let inputs = self.inputs.iter().map(|s| [s.mean, s.scale]).collect();
+        let target = |t: &Target| [t.scale.mean, t.scale.scale, t.spread];
+        (inputs, self.seen.clone(), self.targets.iter().map(target).collect())
+    }
+
+    /// The schema.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// The elements of the outputs, effect by effect.
+    #[must_use]
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// Where the distribution of each target is.
+    #[must_use]
+    pub fn heads(&self) -> Arc<[Head]> {
+        self.targets.iter().map(|target| target.head).collect()
+    }
+
+    /// How many numbers a network says about each effect, at most.
+    #[must_use]
+    pub fn output_columns(&self) -> usize {
+        let end = |t: &Target| t.head.column + t.head.distribution.parameters();
+        self.targets.iter().map(end).max().unwrap_or(1)
+    }
+
+    /// How many numbers the widest variable of a role is encoded in.
+    #[must_use]
+    pub fn features(&self, role: Role) -> usize {
+        self.schema.of_role(role).map(features).max().unwrap_or(1)
+    }
+
+    /// The scale of an input slot.
+    #[must_use]
+    pub fn input_scale(&self, slot: usize) -> Scale {
+        self.inputs[slot]
+    }
+
+    /// The values of a state slot that the data reach from and to.
+    #[must_use]
+    pub fn range(&self, slot: usize) -> (f64, f64) {
+        let seen = &self.seen[slot];
+        (seen[0], seen[seen.len() - 1])
+    }
+
+    /// One of `count` values of the data that stand for a state slot, evenly many rows apart.
+    #[must_use]
+    pub fn stand_in(&self, slot: usize, at: usize, count: usize) -> f64 {
+        let seen = &self.seen[slot];
+        seen[(2 * at + 1) * seen.len() / (2 * count)]
+    }
+
+    /// Encodes rows given by their values: `value(row, slot)` for the slots of states and actions.
+    #[must_use]
+    pub fn inputs(&self, rows: usize, value: impl Fn(usize, usize) -> f64) -> Inputs {
+        let states = self.encode(Role::State, rows, &value);
+        let table = self.action_table();
+        let (actions, action_of): (Block, Arc<[u32]>) = match &table {
+            Some(table) => {
+                let of = |row| self.action_index(|slot| value(row, slot));
+                let first = self.schema.action_slots().start;
+                let actions =
+                    self.encode(Role::Action, table.len(), |row, slot| table[row][slot - first]);
+                (actions, (0..rows).map(of).collect())
+            }
+            None => {
+                #[expect(clippy::cast_possible_truncation, reason = "batches are small")]
+                let each = (0..rows).map(|row| row as u32).collect();
+                (self.encode(Role::Action, rows, &value), each)
+            }
+        };
+        let mut before = Block::zeros(Shape::new(self.targets.len(), rows, 1));
+        for (at, target) in self.targets.iter().enumerate() {
+            let Some(slot) = target.before else { continue };
+            for (row, into) in before.group_mut(at).iter_mut().enumerate() {
+                *into = single(target.scale.apply(value(row, slot)));
+            }
+        }
+        Inputs { states, actions, action_of, table: table.is_some(), before }
+    }
+
+    /// Whether a state variable is a number, or several.
+    #[must_use]
+    pub fn is_number(&self, state: usize) -> bool {
+        let variable = self.schema.of_role(Role::State).nth(state);
+        variable.is_some_and(|v| matches!(v.kind, Kind::Continuous(_) | Kind::Integer(_)))
+    }
+
+    /// Brings the values before of a state variable in line with its encoding.
+    pub fn set_before(&self, state: usize, inputs: &mut Inputs) {
+        let columns = inputs.states.shape.columns;
+        let of_state = self.targets.iter().enumerate().filter(|(_, t)| t.effect == state);
+        for (element, (at, target)) in of_state.enumerate() {
+            let Some(slot) = target.before else { continue };
+            let (from, to) = (self.inputs[slot], target.scale);
+            let states = inputs.states.group(state);
+            for (row, into) in inputs.before.group_mut(at).iter_mut().enumerate() {
+                let value = from.mean + from.scale * f64::from(states[row * columns + element]);
+                *into = single(to.apply(value));
+            }
+        }
+    }
+
+    /// Encodes a table.
+    #[must_use]
+    pub fn encode_all(&self, data: &Transitions) -> Encoded {
+        let columns: Vec<Vec<f64>> =
+            (0..self.schema.slots().len()).map(|slot| data.column(slot).to_numbers()).collect();
+        let inputs = self.inputs(data.len(), |row, slot| columns[slot][row]);
+        let mut targets = Block::zeros(Shape::new(self.targets.len(), data.len(), 1));
+        for (at, target) in self.targets.iter().enumerate() {
+            let group = targets.group_mut(at);
+            for (into, &value) in group.iter_mut().zip(&columns[target.slot]) {
+                *into = single(target.scale.apply(value));
+            }
+        }
+        Encoded { inputs, targets }
+    }
+
+    /// A target's value from a number on its scale, as it is.
+    #[must_use]
+    pub fn raw(&self, target: usize, number: f64) -> f64 {
+        let scale = self.targets[target].scale;
+        scale.mean + scale.scale * number
+    }
+
+    /// A target's value from a number on its scale; whole numbers are rounded, and bounds kept.
+    #[must_use]
+    pub fn decode(&self, target: usize, number: f64) -> f64 {
+        let value = self.raw(target, number);
+        let (value, bounds) = match &self.schema.variable_of(self.targets[target].slot).kind {
+            Kind::Integer(bounds) => (value.round(), bounds),
+            Kind::Continuous(bounds) => (value, bounds),
+            Kind::Boolean | Kind::Categorical(_) => return value,
+        };
+        let value = bounds.low.map_or(value, |low| value.max(low));
+        bounds.high.map_or(value, |high| value.min(high))
+    }
+
+    /// A number on the scale of a target from its value.
+    #[must_use]
+    pub fn encode_target(&self, target: usize, value: f64) -> f64 {
+        self.targets[target].scale.apply(value)
+    }
+
+    /// Every possible action, slot by slot, where there are few.
+    #[must_use]
+    pub fn action_table(&self) -> Option<Vec<Vec<f64>>> {
+        let mut table = vec![Vec::new()];
+        for slot in self.schema.action_slots() {
+            let labels = match &self.schema.variable_of(slot).kind {
+                Kind::Boolean => 2,
+                Kind::Categorical(labels) => labels.len(),
+                Kind::Continuous(_) | Kind::Integer(_) => return None,
+            };
+            if table.len() * labels > LARGEST_TABLE {
+                return None;
+            }
+            table = table
+                .iter()
+                .flat_map(|row: &Vec<f64>| {
+                    (0..labels).map(move |label| [row.as_slice(), &[label as f64]].concat())
+                })
+                .collect();
+        }
+        Some(table)
+    }
+
+    /// The place of an action in the [table](Self::action_table).
+    fn action_index(&self, value: impl Fn(usize) -> f64) -> u32 {
+        self.schema.action_slots().fold(0, |index, slot| {
+            let labels = match &self.schema.variable_of(slot).kind {
+                Kind::Categorical(labels) => labels.len(),
+                _ => 2,
+            };
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a label")]
+            let (labels, label) = (labels as u32, value(slot).max(0.0) as u32);
+            index * labels + label.min(labels - 1)
+        })
+    }
+
+    /// `[variables of the role, rows, features]`
+    fn encode(&self, role: Role, rows: usize, value: impl Fn(usize, usize) -> f64) -> Block {
+        let columns = self.features(role);
+        let variables = self.schema.of_role(role).count();
+        let mut block = Block::zeros(Shape::new(variables, rows, columns));
+        let mut slot = match role {
+            Role::State => self.schema.state_slots().start,
+            _ => self.schema.action_slots().start,
+        };
+        for (at, variable) in self.schema.of_role(role).enumerate() {
+            let group = block.group_mut(at);
+            for element in 0..variable.elements() {
+                let width = features(variable) / variable.elements();
+                let from = element * width;
+                for (row, into) in group.chunks_exact_mut(columns).enumerate() {
+                    let value = value(row, slot);
+                    match &variable.kind {
+                        Kind::Categorical(labels) => {
+                            #[expect(
+                                clippy::cast_possible_truncation,
+                                clippy::cast_sign_loss,
+                                reason = "a label"
+                            )]
+                            let label = (value.max(0.0) as usize).min(labels.len() - 1);
+                            into[from + label] = 1.0;
+                        }
+                        _ => into[from] = single(self.inputs[slot].apply(value)),
+                    }
+                }
+                slot += 1;
+            }
+        }
+        block
+    }
+}
+
+impl Inputs {
+    /// How many rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.states.shape.rows
+    }
+
+    /// Some rows, in this order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let (actions, action_of) = if self.table {
+            (self.actions.clone(), rows.iter().map(|&row| self.action_of[row]).collect())
+        } else {
+            #[expect(clippy::cast_possible_truncation, reason = "batches are small")]
+            let each = (0..rows.len()).map(|row| row as u32).collect();
+            (select(&self.actions, rows), each)
+        };
+        Self {
+            states: select(&self.states, rows),
+            actions,
+            action_of,
+            table: self.table,
+            before: select(&self.before, rows),
+        }
+    }
+}
+
+impl Encoded {
+    /// Some rows, in this order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Self { inputs: self.inputs.select(rows), targets: select(&self.targets, rows) }
+    }
+}
+
+fn select(block: &Block, rows: &[usize]) -> Block {
+    let Shape { groups, columns, .. } = block.shape;
+    let shape = Shape::new(groups, rows.len(), columns);
+    let mut values = Vec::with_capacity(shape.len());
+    for group in 0..groups {
+        let from = block.group(group);
+        for &row in rows {
+            values.extend_from_slice(&from[row * columns..][..columns]);
+        }
+    }
+    Block::new(shape, values)
+}
+
+/// How many numbers a variable is encoded in.
+fn features(variable: &Variable) -> usize {
+    match &variable.kind {
+        Kind::Categorical(labels) => labels.len() * variable.elements(),
+        _ => variable.elements(),
+    }
+}
+
+fn single(value: f64) -> f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "networks are single precision")]
+    let value = value as f32;
+    value
+}
+
+/// At most 33 of the values, from the lowest to the highest.
+fn quantiles(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().saturating_sub(1);
+    (0..=32).filter_map(|at| values.get(at * last / 32).copied()).collect()
+}
+
+fn spread(values: &[f64]) -> Scale {
+    let count = values.len().max(1) as f64;
+    let origin = values.first().copied().unwrap_or(0.0);
+    let mean = origin + values.iter().map(|value| value - origin).sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    let deviation = (squares / count).sqrt();
+    Scale { mean, scale: if deviation > 0.0 { deviation } else { 1.0 } }
+}
+
+/// The targets, effect by effect; `scale` gives the scale and the spread of a slot, from the slot
+/// before and whether it is a number.
+fn layout(
+    schema: &Schema,
+    mut scale: impl FnMut(usize, Option<usize>, bool) -> (Scale, f64),
+) -> Vec<Target> {
+    let mut targets = Vec::new();
+    let (mut next, mut outcome) = (schema.next_slots().start, schema.outcome_slots().start);
+    let effects = schema.of_role(Role::State).chain(schema.of_role(Role::Outcome));
+    for (effect, variable) in effects.enumerate() {
+        let mut column = 0;
+        for _ in 0..variable.elements() {
+            let numeric = matches!(variable.kind, Kind::Continuous(_) | Kind::Integer(_));
+            let (slot, before) = if variable.role == Role::State {
+                next += 1;
+                let before = next - 1 - schema.next_slots().start + schema.state_slots().start;
+                (next - 1, numeric.then_some(before))
+            } else {
+                outcome += 1;
+                (outcome - 1, None)
+            };
+            let (scale, spread) = scale(slot, before, numeric);
+            let distribution = match &variable.kind {
+                Kind::Continuous(_) => Distribution::Normal { floor: FLOOR },
+                Kind::Integer(_) => Distribution::Rounded { half: 0.5 / scale.scale, floor: FLOOR },
+                Kind::Boolean => Distribution::Bernoulli,
+                Kind::Categorical(labels) => Distribution::Categorical(labels.len()),
+            };
+            let head = Head { group: effect, column, distribution };
+            column += distribution.parameters();
+            targets.push(Target { effect, slot, before, scale, spread, head });
+        }
+    }
+    targets
+}

@@ -1,0 +1,302 @@
+//! Learning: the networks are fitted by maximum likelihood.
+
+use std::sync::Arc;
+
+use crate::nn::{AdamW, Likelihood, Parameters, Pool, Schedule, Tape};
+use crate::random::Stream;
+
+use super::dynamics::effects;
+use super::encoding::{Encoded, Encoding};
+use super::member::Member;
+use super::network::Sizes;
+use super::probe::Probe;
+use super::structure::Structure;
+
+/// The share of the steps after which nothing is pruned any more.
+const LAST_PRUNING: f64 = 0.9;
+
+/// How a world model is fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitOptions {
+    /// Networks in the ensemble.
+    pub members: usize,
+    /// How wide they are.
+    pub sizes: Sizes,
+    /// Rows a step.
+    pub batch: usize,
+    /// Steps a member, at most.
+    pub steps: usize,
+    /// The highest learning rate.
+    pub rate: f64,
+    /// Weight decay.
+    pub decay: f64,
+    /// The largest norm of a gradient.
+    pub clip: f64,
+    /// See [`Likelihood::balanced`].
+    pub balance: f64,
+    /// Parents that do not matter under an action are pruned after this share of the steps; 1 for
+    /// never.
+    pub prune: f64,
+    /// The share of the episodes that is held out to stop early and to score.
+    pub held_out: f64,
+    /// Stops after so many looks at the held-out episodes without an improvement.
+    pub patience: usize,
+    /// Steps between two looks.
+    pub interval: usize,
+    /// Of all that is random.
+    pub seed: u64,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self {
+            members: 5,
+            sizes: Sizes::default(),
+            batch: 256,
+            steps: 2000,
+            rate: 6e-3,
+            decay: 1e-3,
+            clip: 5.0,
+            balance: 1.0,
+            prune: 0.4,
+            held_out: 0.1,
+            patience: 12,
+            interval: 100,
+            seed: 0,
+        }
+    }
+}
+
+/// How far a fit has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FitProgress {
+    /// Which network.
+    pub member: usize,
+    /// Steps made.
+    pub step: usize,
+    /// Steps to make, at most.
+    pub steps: usize,
+    /// The mean log-likelihood of a held-out row at the last look.
+    pub held_out: f64,
+    /// Whether this network is done.
+    pub done: bool,
+}
+
+/// Something a world model cannot be fitted to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FitError {
+    /// There are too few rows or episodes.
+    #[error(
+        "{rows} rows in {episodes} episodes are too few to fit a world model \
+         (at least 2 episodes and 20 rows: some are held out to see how good it is)"
+    )]
+    TooFew {
+        /// Rows of the data.
+        rows: usize,
+        /// Episodes of the data.
+        episodes: usize,
+    },
+    /// A value is not a number.
+    #[error("`{column}` is {value} in row {row}: a world model needs finite numbers")]
+    NotFinite {
+        /// The column.
+        column: String,
+        /// Its value.
+        value: String,
+        /// The row, counted from 1.
+        row: usize,
+    },
+    /// The likelihood became infinite or not a number.
+    #[error(
+        "the fit broke down at step {step} of member {member}: the likelihood of `{variable}` is \
+         not a number. Look for extreme values in its column, or lower the learning rate"
+    )]
+    Broken {
+        /// The step.
+        step: usize,
+        /// The member.
+        member: usize,
+        /// The effect.
+        variable: String,
+    },
+}
+
+/// How the fit of a member went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemberReport {
+    /// Steps made.
+    pub steps: usize,
+    /// The step at which the held-out likelihood was best: the parameters are those.
+    pub best_step: usize,
+    /// The mean log-likelihood of a held-out row then, summed over the effects.
+    pub held_out: f64,
+    /// Step and held-out log-likelihood at every look.
+    pub curve: Vec<(usize, f64)>,
+}
+
+pub(super) struct Training<'a> {
+    pub options: &'a FitOptions,
+    pub encoding: &'a Encoding,
+    pub structure: &'a Arc<Structure>,
+    /// All rows to learn from.
+    pub rows: &'a Encoded,
+    /// Rows to look at now and then.
+    pub held_out: &'a Encoded,
+    /// Some of them with inputs replaced, to see what matters.
+    pub probe: &'a Probe,
+}
+
+impl Training<'_> {
+    /// Fits a member to `sample`, rows to learn from, some of them several times.
+    pub fn run(
+        &self,
+        at: usize,
+        member: &mut Member,
+        sample: &[usize],
+        stream: &mut Stream,
+        listener: &(dyn Fn(FitProgress) + Sync),
+    ) -> Result<MemberReport, FitError> {
+        let options = self.options;
+        let likelihood = Likelihood::new(self.encoding.heads()).balanced(options.balance);
+        let mut adam = AdamW::new(&member.parameters, options.decay, options.clip);
+        let warm_up = (options.steps / 20).clamp(1, 100);
+        let steps = options.steps;
+        let schedule = Schedule { peak: options.rate, end: 0.01, warm_up, steps };
+        let mut gradients = member.parameters.gradients();
+        let mut pool = Pool::default();
+        let mut order = Order::new(sample, stream);
+        let mut best = Best::new(&member.parameters, self.look(member, &likelihood));
+        let to_prune = member.has_weights() && options.prune < 1.0;
+        let mut held = to_prune;
+        for step in 0..steps {
+            let batch = self.rows.select(order.next(options.batch, stream));
+            let mut tape = Tape::recording(&member.parameters, pool);
+            let (said, _) = member.forward(&mut tape, batch.inputs, self.structure);
+            let targets = tape.input(batch.targets);
+            let loss = likelihood.loss(&mut tape, said, targets);
+            gradients.clear();
+            tape.backward(loss, &mut gradients);
+            let finite = tape.value(loss).values[0].is_finite();
+            if !finite {
+                let rows = likelihood.rows(tape.value(said), tape.value(targets));
+                return Err(self.broken(&rows, step, at));
+            }
+            pool = tape.finish();
+            if held {
+                member.hold_weights(&mut gradients);
+            }
+            let norm = adam.step(&mut member.parameters, &gradients, schedule.rate(step));
+            if !norm.is_finite() {
+                return Err(self.broken(&[], step, at));
+            }
+            let last = step + 1 == steps;
+            if (step + 1) % options.interval == 0 || last {
+                let held_out = self.look(member, &likelihood);
+                best.look(step + 1, held_out, &member.parameters);
+                let share = (step + 1) as f64 / steps as f64;
+                if to_prune && share >= options.prune && share <= LAST_PRUNING {
+                    member.pruned = self.probe.prune(member, self.structure);
+                    best.restart(self.look(member, &likelihood), &member.parameters);
+                    held = false;
+                }
+                let done = last || best.since >= options.patience;
+                listener(FitProgress { member: at, step: step + 1, steps, held_out, done });
+                if done {
+                    break;
+                }
+            }
+        }
+        Ok(best.finish(member))
+    }
+
+    /// The mean log-likelihood of a held-out row.
+    fn look(&self, member: &Member, likelihood: &Likelihood) -> f64 {
+        let said = member.predict(&self.held_out.inputs, self.structure);
+        let rows = likelihood.rows(&said, &self.held_out.targets);
+        let count = self.held_out.inputs.rows().max(1) as f64;
+        rows.iter().flatten().sum::<f64>() / count
+    }
+
+    fn broken(&self, rows: &[Vec<f64>], step: usize, member: usize) -> FitError {
+        let bad = rows.iter().position(|rows| rows.iter().any(|value| !value.is_finite()));
+        let effect = bad.map_or(0, |target| self.encoding.targets()[target].effect);
+        let names = effects(self.encoding.schema());
+        FitError::Broken { step, member, variable: names[effect].clone() }
+    }
+}
+
+/// Rows in a random order, again and again.
+struct Order {
+    rows: Vec<usize>,
+    at: usize,
+}
+
+impl Order {
+    fn new(sample: &[usize], stream: &mut Stream) -> Self {
+        let mut order = Self { rows: sample.to_vec(), at: 0 };
+        order.shuffle(stream);
+        order
+    }
+
+    fn shuffle(&mut self, stream: &mut Stream) {
+        let order = stream.permutation(self.rows.len());
+        self.rows = order.iter().map(|&at| self.rows[at]).collect();
+        self.at = 0;
+    }
+
+    /// The next rows; when too few are left, all are shuffled first.
+    fn next(&mut self, count: usize, stream: &mut Stream) -> &[usize] {
+        let count = count.min(self.rows.len());
+        if self.at + count > self.rows.len() {
+            self.shuffle(stream);
+        }
+        self.at += count;
+        &self.rows[self.at - count..self.at]
+    }
+}
+
+/// The best parameters so far.
+struct Best {
+    parameters: Parameters,
+    step: usize,
+    held_out: f64,
+    since: usize,
+    steps: usize,
+    curve: Vec<(usize, f64)>,
+}
+
+impl Best {
+    fn new(parameters: &Parameters, held_out: f64) -> Self {
+        let curve = vec![(0, held_out)];
+        Self { parameters: parameters.clone(), step: 0, held_out, since: 0, steps: 0, curve }
+    }
+
+    fn look(&mut self, step: usize, held_out: f64, parameters: &Parameters) {
+        self.curve.push((step, held_out));
+        self.steps = step;
+        if held_out > self.held_out || !self.held_out.is_finite() {
+            self.parameters = parameters.clone();
+            self.step = step;
+            self.held_out = held_out;
+            self.since = 0;
+        } else {
+            self.since += 1;
+        }
+    }
+
+    /// Begins anew from here: what was before does not count any more.
+    fn restart(&mut self, held_out: f64, parameters: &Parameters) {
+        self.held_out = f64::NAN;
+        self.look(self.steps, held_out, parameters);
+    }
+
+    fn finish(self, member: &mut Member) -> MemberReport {
+        member.parameters = self.parameters;
+        MemberReport {
+            steps: self.steps,
+            best_step: self.step,
+            held_out: self.held_out,
+            curve: self.curve,
+        }
+    }
+}

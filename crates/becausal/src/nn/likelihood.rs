@@ -1,0 +1,114 @@
+//! How probable the data are under what a network says.
+
+use std::sync::Arc;
+
+use super::block::{Block, Shape};
+use super::distribution::Distribution;
+use super::tape::{Backward, Operation, Tape, Variable};
+
+/// Where the parameters of a distribution are among the outputs of a network.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Head {
+    /// The group.
+    pub group: usize,
+    /// The first column.
+    pub column: usize,
+    /// The distribution.
+    pub distribution: Distribution,
+}
+
+impl Head {
+    /// Its parameters in a row of `outputs`, `[groups, rows, columns]`.
+    #[must_use]
+    pub fn parameters<'a>(&self, outputs: &'a Block, row: usize) -> &'a [f32] {
+        &outputs.row(self.group, row)[self.column..][..self.distribution.parameters()]
+    }
+}
+
+/// The likelihood of observed values, as a loss to be made small.
+#[derive(Debug, Clone)]
+pub struct Likelihood {
+    heads: Arc<[Head]>,
+    balance: f64,
+}
+
+impl Likelihood {
+    /// Of the values of these heads.
+    #[must_use]
+    pub fn new(heads: Arc<[Head]>) -> Self {
+        Self { heads, balance: 0.0 }
+    }
+
+    /// Multiplies the gradient of each value by its deviation to the power of `balance`.
+    ///
+    /// Of a value that is almost certain the gradient is huge, and what the heads share would learn
+    /// from nothing else. The optimum of each head is the same (Seitzer et al. 2022: beta-NLL; their
+    /// beta is half of `balance`).
+    #[must_use]
+    pub fn balanced(mut self, balance: f64) -> Self {
+        self.balance = balance;
+        self
+    }
+
+    /// Minus the mean log-likelihood of a row, summed over the heads: `[1, 1, 1]`.
+    ///
+    /// `outputs` is `[groups, rows, columns]`, `targets` the observed values `[heads, rows, 1]`.
+    pub fn loss(&self, tape: &mut Tape<'_>, outputs: Variable, targets: Variable) -> Variable {
+        let shape = tape.value(outputs).shape;
+        let mut slopes = tape.scratch(shape);
+        slopes.values.fill(0.0);
+        let (values, seen) = (tape.value(outputs), tape.value(targets));
+        let share = 1.0 / shape.rows as f64;
+        let mut loss = 0.0;
+        for (at, head) in self.heads.iter().enumerate() {
+            for (row, &target) in seen.group(at).iter().enumerate() {
+                let from = (head.group * shape.rows + row) * shape.columns + head.column;
+                let slopes = &mut slopes.values[from..][..head.distribution.parameters()];
+                let parameters = head.parameters(values, row);
+                let target = f64::from(target);
+                loss -= share * head.distribution.log_likelihood(parameters, target, slopes);
+                if let Some(deviation) = head.distribution.uncertainty(parameters) {
+                    #[expect(clippy::cast_possible_truncation, reason = "single precision")]
+                    let factor = deviation.powf(self.balance) as f32;
+                    slopes.iter_mut().for_each(|slope| *slope *= factor);
+                }
+            }
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "values are single precision")]
+        let loss = Block::new(Shape::new(1, 1, 1), vec![loss as f32]);
+        // The slopes are already known: kept on the tape, for the way back.
+        let slopes = tape.input(slopes);
+        tape.push(loss, Loss { outputs, slopes })
+    }
+
+    /// The log-likelihood of every row under each head: `[heads][rows]`.
+    #[must_use]
+    pub fn rows(&self, outputs: &Block, targets: &Block) -> Vec<Vec<f64>> {
+        let mut slopes = vec![0.0; outputs.shape.columns];
+        let mut of = |(at, head): (usize, &Head)| -> Vec<f64> {
+            let rows = targets.group(at).iter().enumerate();
+            rows.map(|(row, &target)| {
+                let parameters = head.parameters(outputs, row);
+                head.distribution.log_likelihood(parameters, f64::from(target), &mut slopes)
+            })
+            .collect()
+        };
+        self.heads.iter().enumerate().map(&mut of).collect()
+    }
+}
+
+struct Loss {
+    outputs: Variable,
+    slopes: Variable,
+}
+
+impl Operation for Loss {
+    fn backward(&self, _result: Variable, gradient: &mut [f32], back: &mut Backward<'_>) {
+        let slopes = back.value(self.slopes);
+        let factor = -gradient[0] / slopes.shape.rows as f32;
+        let outputs = back.gradient(self.outputs);
+        for (gradient, slope) in outputs.iter_mut().zip(&slopes.values) {
+            *gradient += factor * slope;
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Elementary functions in plain arithmetic, so that loops over them use the machine's vectors.
+
+/// Runs a loop with the widest vector instructions that this processor has.
+///
+/// The results are the same as without: no operation is fused or reordered.
+#[inline]
+pub fn simd<R>(work: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(work)
+}
+
+/// The exponential function, to a unit in the last places.
+#[inline(always)]
+#[must_use]
+#[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
+#[expect(clippy::excessive_precision, reason = "as published")]
+pub fn exp(x: f32) -> f32 {
+    // 2^k * e^r with |r| <= ln(2)/2; the polynomial is Cephes'.
+    let x = x.clamp(-87.0, 88.0);
+    let k = (x * std::f32::consts::LOG2_E + 12_582_912.0) - 12_582_912.0;
+    let r = x - k * 0.693_359_375 - k * -2.121_944_4e-4;
+    let mut p = 1.987_569_15e-4;
+    p = p * r + 1.398_199_95e-3;
+    p = p * r + 8.333_451_907e-3;
+    p = p * r + 4.166_579_59e-2;
+    p = p * r + 1.666_666_55e-1;
+    p = p * r + 5.000_000_12e-1;
+    let value = p * r * r + r + 1.0;
+    #[expect(clippy::cast_possible_truncation, reason = "a whole number within -126 and 127")]
+    let k = k as i32;
+    #[expect(clippy::cast_sign_loss, reason = "the exponent's bits, from 1 to 254")]
+    let power = f32::from_bits(((k + 127) as u32) << 23);
+    value * power
+}
+
+/// 1 / (1 + e^-x).
+#[inline(always)]
+#[must_use]
+#[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
+pub fn sigmoid(x: f32) -> f32 {
+    1.0 / (1.0 + exp(-x))
+}
+
+/// The hyperbolic tangent.
+#[inline(always)]
+#[must_use]
+#[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
+pub fn tanh(x: f32) -> f32 {
+    1.0 - 2.0 / (1.0 + exp(2.0 * x))
+}
+
+/// ln(1 + e^x), without overflow.
+#[must_use]
+pub fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+/// The sum of products of two slices, eight at a time in a fixed order.
+#[inline(always)]
+#[must_use]
+#[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
+pub fn dot(left: &[f32], right: &[f32]) -> f32 {
+    let mut lanes = [0.0_f32; 8];
+    let (left_chunks, right_chunks) = (left.chunks_exact(8), right.chunks_exact(8));
+    let rest = left_chunks.remainder().iter().zip(right_chunks.remainder());
+    let tail: f32 = rest.map(|(a, b)| a * b).sum();
+    for (a, b) in left_chunks.zip(right_chunks) {
+        for lane in 0..8 {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + e) + (b + f)) + ((c + g) + (d + h)) + tail
+}
+
+/// `into += factor * values`.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
+pub fn add_scaled(into: &mut [f32], factor: f32, values: &[f32]) {
+    for (into, value) in into.iter_mut().zip(values) {
+        *into += factor * value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_to_the_exact_functions() {
+        for step in -800..=800 {
+            let x = step as f32 / 10.0;
+            let exact = f64::from(x).exp();
+            assert!((f64::from(exp(x)) / exact - 1.0).abs() < 3e-7, "exp({x})");
+            assert!((f64::from(tanh(x)) - f64::from(x).tanh()).abs() < 3e-7, "tanh({x})");
+            let exact = 1.0 / (1.0 + (-f64::from(x)).exp());
+            assert!((f64::from(sigmoid(x)) - exact).abs() < 2e-7, "sigmoid({x})");
+        }
+        assert!(exp(-1000.0) < 1e-37 && exp(1000.0).is_finite());
+        assert_eq!(softplus(800.0), 800.0);
+    }
+
+    #[test]
+    fn sums_in_lanes() {
+        let left: Vec<f32> = (0..19).map(|i| i as f32).collect();
+        assert_eq!(dot(&left, &left), (0..19).map(|i| (i * i) as f32).sum::<f32>());
+    }
+}

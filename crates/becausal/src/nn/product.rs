@@ -1,0 +1,47 @@
+//! Matrix products.
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{ArrayView2, ArrayViewMut2};
+
+/// Whether a matrix is read as it lies or on its side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transposed {
+    /// As it lies.
+    No,
+    /// Rows as columns.
+    Yes,
+}
+
+/// A matrix in a slice: its numbers, and the rows and columns as they lie.
+pub type Matrix<'a> = (&'a [f32], usize, usize, Transposed);
+
+/// `into = left * right`, all row by row.
+///
+/// # Panics
+/// When the extents do not fit.
+pub fn product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
+    multiply(left, right, 0.0, into);
+}
+
+/// `into += left * right`.
+///
+/// # Panics
+/// When the extents do not fit.
+pub fn add_product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
+    multiply(left, right, 1.0, into);
+}
+
+fn multiply(left: Matrix<'_>, right: Matrix<'_>, keep: f32, into: &mut [f32]) {
+    let (left, right) = (view(left), view(right));
+    let into = ArrayViewMut2::from_shape((left.nrows(), right.ncols()), into);
+    let mut into = into.expect("the product has as many numbers as its place");
+    general_mat_mul(1.0, &left, &right, keep, &mut into);
+}
+
+fn view((values, rows, columns, transposed): Matrix<'_>) -> ArrayView2<'_, f32> {
+    let view = ArrayView2::from_shape((rows, columns), values).expect("a matrix fills its slice");
+    match transposed {
+        Transposed::No => view,
+        Transposed::Yes => view.reversed_axes(),
+    }
+}

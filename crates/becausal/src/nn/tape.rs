@@ -1,0 +1,173 @@
+//! A record of what was computed, to find the gradients by going back through it.
+
+use std::collections::HashMap;
+
+use super::block::{Block, Shape};
+use super::parameters::{Gradients, Parameters};
+
+/// A value on a [`Tape`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variable(usize);
+
+/// A step that was recorded.
+pub trait Operation: Send {
+    /// From the gradient of its result, adds to the gradients of what it read.
+    ///
+    /// `gradient` is not needed afterwards and may be overwritten.
+    fn backward(&self, result: Variable, gradient: &mut [f32], back: &mut Backward<'_>);
+}
+
+/// Memory that is used again from one tape to the next.
+#[derive(Debug, Default)]
+pub struct Pool {
+    free: HashMap<usize, Vec<Vec<f32>>>,
+}
+
+impl Pool {
+    /// `len` numbers of any value.
+    fn take(&mut self, len: usize) -> Vec<f32> {
+        self.free.get_mut(&len).and_then(Vec::pop).unwrap_or_else(|| vec![0.0; len])
+    }
+
+    fn give(&mut self, values: Vec<f32>) {
+        self.free.entry(values.len()).or_default().push(values);
+    }
+}
+
+/// Computes with the parameters of a network, and remembers how if it is to learn.
+pub struct Tape<'p> {
+    parameters: &'p Parameters,
+    values: Vec<Block>,
+    operations: Vec<Option<Box<dyn Operation>>>,
+    pool: Pool,
+    recording: bool,
+}
+
+impl<'p> Tape<'p> {
+    /// A tape for learning: [`backward`](Self::backward) gives gradients.
+    #[must_use]
+    pub fn recording(parameters: &'p Parameters, pool: Pool) -> Self {
+        Self { parameters, values: Vec::new(), operations: Vec::new(), pool, recording: true }
+    }
+
+    /// A tape for computing values only.
+    #[must_use]
+    pub fn computing(parameters: &'p Parameters, pool: Pool) -> Self {
+        Self { recording: false, ..Self::recording(parameters, pool) }
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn parameters(&self) -> &'p Parameters {
+        self.parameters
+    }
+
+    /// A value.
+    #[must_use]
+    pub fn value(&self, variable: Variable) -> &Block {
+        &self.values[variable.0]
+    }
+
+    /// A block of this shape holding *any* numbers, to be overwritten.
+    #[must_use]
+    pub fn scratch(&mut self, shape: Shape) -> Block {
+        Block::new(shape, self.pool.take(shape.len()))
+    }
+
+    /// Something from outside, without a gradient.
+    pub fn input(&mut self, block: Block) -> Variable {
+        self.values.push(block);
+        self.operations.push(None);
+        Variable(self.values.len() - 1)
+    }
+
+    /// The result of an operation. The operation is dropped if nothing is to be learned.
+    pub fn push(&mut self, block: Block, operation: impl Operation + 'static) -> Variable {
+        self.values.push(block);
+        self.operations.push(self.recording.then(|| Box::new(operation) as Box<dyn Operation>));
+        Variable(self.values.len() - 1)
+    }
+
+    /// Adds the gradients of the sum of all numbers in `loss` to `gradients`.
+    ///
+    /// # Panics
+    /// When the tape does not record.
+    pub fn backward(&mut self, loss: Variable, gradients: &mut Gradients) {
+        assert!(self.recording, "a tape that only computes has no gradients");
+        let mut back = Backward {
+            parameters: self.parameters,
+            values: &self.values,
+            learned: gradients,
+            gradients: ValueGradients {
+                gradients: self.values.iter().map(|_| None).collect(),
+                wanted: self.operations.iter().map(Option::is_some).collect(),
+                pool: &mut self.pool,
+            },
+        };
+        back.gradients.of(loss, self.values[loss.0].shape).fill(1.0);
+        for at in (0..=loss.0).rev() {
+            let Some(operation) = &self.operations[at] else { continue };
+            let Some(mut gradient) = back.gradients.gradients[at].take() else { continue };
+            operation.backward(Variable(at), &mut gradient, &mut back);
+            back.gradients.pool.give(gradient);
+        }
+    }
+
+    /// Ends the tape; its memory is for the next one.
+    #[must_use]
+    pub fn finish(mut self) -> Pool {
+        for block in self.values {
+            self.pool.give(block.values);
+        }
+        self.pool
+    }
+}
+
+/// What an operation sees on the way back.
+pub struct Backward<'a> {
+    /// The parameters.
+    pub parameters: &'a Parameters,
+    /// All values of the tape.
+    values: &'a [Block],
+    /// Gradients of the parameters, to be added to.
+    pub learned: &'a mut Gradients,
+    /// Gradients of the values, to be added to.
+    pub gradients: ValueGradients<'a>,
+}
+
+impl<'a> Backward<'a> {
+    /// A value.
+    #[must_use]
+    pub fn value(&self, variable: Variable) -> &'a Block {
+        &self.values[variable.0]
+    }
+
+    /// Whether anything learned depends on this value.
+    #[must_use]
+    pub fn wants(&self, variable: Variable) -> bool {
+        self.gradients.wanted[variable.0]
+    }
+
+    /// The gradient of a value, to add to. Zero at first.
+    pub fn gradient(&mut self, variable: Variable) -> &mut [f32] {
+        self.gradients.of(variable, self.values[variable.0].shape)
+    }
+}
+
+/// The gradients of the values of a tape.
+pub struct ValueGradients<'a> {
+    gradients: Vec<Option<Vec<f32>>>,
+    wanted: Vec<bool>,
+    pool: &'a mut Pool,
+}
+
+impl ValueGradients<'_> {
+    fn of(&mut self, variable: Variable, shape: Shape) -> &mut [f32] {
+        let pool = &mut *self.pool;
+        self.gradients[variable.0].get_or_insert_with(|| {
+            let mut fresh = pool.take(shape.len());
+            fresh.fill(0.0);
+            fresh
+        })
+    }
+}
