@@ -12,6 +12,8 @@
 //! | [`discovery`] | the independence tests and the [`CausalGraph`] with evidence for every pair |
 //! | [`model`] | the causal world model and the influence of each variable under an action |
 //! | [`policy`] | how an agent chooses its actions |
+//! | [`chain`] | the extended graph over several steps and the causal chain in it |
+//! | [`explain`] | why, why not, what if; how far to trust it; the audit against an environment |
 //! | [`render`] | pictures, charts and tables: SVG, PNG, DOT, text |
 //!
 //! Record some transitions and look at them:
@@ -40,9 +42,11 @@
 //! # Ok::<(), EnvironmentError>(())
 //! ```
 
+pub mod chain;
 pub mod data;
 pub mod discovery;
 pub mod env;
+pub mod explain;
 pub mod model;
 pub mod policy;
 mod random;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room and the rooms it may use. `random` is the cellar: everyone may draw from it.
-const ROOMS: [(&str, &[&str]); 8] = [
+const ROOMS: [(&str, &[&str]); 10] = [
     ("random", &[]),
     ("schema", &[]),
     ("data", &["random", "schema"]),
@@ -13,7 +13,9 @@ const ROOMS: [(&str, &[&str]); 8] = [
     ("discovery", &["random", "schema", "data"]),
     ("model", &["random", "schema", "data", "discovery"]),
     ("policy", &["random", "schema", "data", "env", "discovery", "model"]),
-    ("render", &["schema", "discovery"]),
+    ("chain", &["random", "schema", "data", "discovery", "model", "policy"]),
+    ("explain", &["random", "schema", "data", "env", "discovery", "model", "policy", "chain"]),
+    ("render", &["schema", "data", "discovery", "chain", "explain"]),
 ];
 
 /// The rooms that a piece of source mentions with `crate::…`, with the line.
