@@ -60,7 +60,8 @@ pub struct CurvePoint {
 /// An explainer without any model, for comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trivial {
-    /// Its name.
+    /// `everything`: it claims that everything changes; `direct`: nothing but what the action itself
+    /// acts on.
     pub name: &'static str,
     /// Its claims.
     pub changes: Tally,
@@ -181,12 +182,8 @@ fn sum_up(found: &[Findings], scale: &Scale, options: &AuditOptions) -> Audit {
         better_action_cases: best.len(),
         ends: share(lengths, differences.len()),
         trivial: vec![
-            Trivial { name: "everything changes", changes: everything, sign: None },
-            Trivial {
-                name: "nothing but the direct effect",
-                changes: direct,
-                sign: Some(signs(|d| d.direct)),
-            },
+            Trivial { name: "everything", changes: everything, sign: None },
+            Trivial { name: "direct", changes: direct, sign: Some(signs(|d| d.direct)) },
         ],
     }
 }

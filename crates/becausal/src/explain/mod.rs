@@ -31,6 +31,7 @@ pub use credit::{Credit, CreditPart};
 pub use error::ExplainError;
 pub use evidence::{Doubt, Evidence, LinkEvidence};
 pub use explainer::{Explainer, Options, Why};
+pub(crate) use explanan::differ;
 pub use explanan::{Explanan, Fact};
 pub use scale::Scale;
 pub use situation::Situation;

@@ -27,12 +27,18 @@
 //! ```
 
 mod annotate;
+mod audit_text;
 mod axis;
 mod causal_graph;
+mod chain_picture;
 mod colour;
+mod contrast_picture;
+mod contrast_text;
 mod curves;
 mod dot;
+mod doubt;
 mod drawing;
+mod explanation_json;
 mod font;
 mod frame;
 mod geometry;
@@ -44,11 +50,15 @@ mod picture;
 mod png;
 mod route;
 mod rows;
+mod selection;
 mod spacing;
 mod svg;
 mod text;
 mod waterfall;
+mod why_text;
+mod words;
 
+pub use chain_picture::chain_layout;
 pub use colour::Colour;
 pub use curves::{Chart, ChartError, Series, SeriesPoint};
 pub use drawing::{Anchor, Drawing, Mark, Shape, Step, Stroke, Text};
