@@ -12,8 +12,10 @@ use crate::explain::{Why, differ};
 use crate::schema::Schema;
 
 /// What a picture holds, at most; the weaker rest is counted.
-const MOST_NODES: usize = 40;
-const MOST_LINKS: usize = 60;
+const MOST_NODES: usize = 32;
+const MOST_LINKS: usize = 48;
+/// Links into one reward: the steps that pay most.
+const MOST_PAYMENTS: usize = 4;
 
 /// The layout of pictures of chains.
 #[must_use]
@@ -43,7 +45,8 @@ pub(super) struct Sketch<'a> {
     pub steps: usize,
     pub headings: Vec<String>,
     pub strokes: Vec<Stroke>,
-    pub legend: Vec<LegendEntry>,
+    /// The legend of what is shown in the end.
+    pub legend: &'a dyn Fn(&[Stroke]) -> Vec<LegendEntry>,
     pub footnotes: Vec<String>,
     pub description: String,
     /// The second line of a node, and whether it has the accent.
@@ -90,9 +93,10 @@ impl Why {
                 (minus(&value(node.variable(schema), now)), node.step == 0 || moved(node))
             }
         };
-        let strokes = strokes(chain, Tone::Accent);
+        let paid = |node: Node| trajectory.value(node).map_or(0.0, |v| v.iter().sum());
+        let strokes = strokes(chain, Tone::Accent, &paid);
         let total = strokes.len();
-        let strokes = without_unmoved(strokes, &moved, trajectory.len());
+        let strokes = without_unmoved(strokes, &moved);
         let unmoved = total - strokes.len();
         let origin = chain.graph().origin();
         Sketch {
@@ -100,7 +104,7 @@ impl Why {
             schema,
             steps: trajectory.len(),
             headings: headings(chain),
-            legend: legend(&strokes, schema),
+            legend: &legend,
             strokes,
             footnotes: notes(self.sentence(), unmoved),
             description: self.sentence(),
@@ -132,34 +136,49 @@ fn reward_sums(chain: &Chain) -> Vec<f64> {
 
 /// The influences of a chain with the rewards of all steps put together.
 ///
-/// A reward that pays nothing in a step is not drawn there, unless it never pays. Of a variable that
-/// a reward reads before and after a step only the value after it is drawn.
-pub(super) fn strokes(chain: &Chain, tone: Tone) -> Vec<Stroke> {
-    let trajectory = chain.trajectory();
-    let steps = trajectory.len();
-    let pays = |node: Node| trajectory.value(node).is_some_and(|v| v.iter().any(|x| *x != 0.0));
-    let paying: Vec<usize> = chain.rewards().filter(|&n| pays(n)).map(|n| n.index).collect();
+/// `paid` is what a reward is worth in a step: a link into a reward is as wide as its step's share
+/// of what the reward pays, and only the steps that pay most have one. Of a variable that a reward
+/// reads before and after a step only the value after it is drawn.
+pub(super) fn strokes(chain: &Chain, tone: Tone, paid: &dyn Fn(Node) -> f64) -> Vec<Stroke> {
+    let steps = chain.trajectory().len();
+    let mut payments: Vec<Vec<(f64, usize)>> = vec![Vec::new(); chain.trajectory().shape().rewards];
+    for node in chain.rewards() {
+        payments[node.index].push((paid(node).abs(), node.step));
+    }
+    let pays = payments.iter().flatten().any(|(paid, _)| *paid > 0.0);
+    for payments in &mut payments {
+        let sum: f64 = payments.iter().map(|(paid, _)| paid).sum();
+        let count = payments.len() as f64;
+        // A reward that never pays is drawn only where none does.
+        for (paid, _) in payments.iter_mut() {
+            *paid = match () {
+                () if sum > 0.0 => *paid / sum,
+                () if pays => 0.0,
+                () => 1.0 / count,
+            };
+        }
+        payments.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        payments.retain(|(share, _)| *share > 0.0);
+        payments.truncate(MOST_PAYMENTS);
+    }
     let mut found: Vec<Stroke> = Vec::new();
     for edge in chain.edges() {
-        let to = match edge.to.part {
-            Part::Reward => {
-                if paying.contains(&edge.to.index) && !pays(edge.to) {
-                    continue;
-                }
-                if is_before_and_after(chain, edge) {
-                    continue;
-                }
-                Node::reward(steps, edge.to.index)
-            }
-            _ => edge.to,
-        };
+        let (mut to, mut weight) = (edge.to, edge.weight);
+        if edge.to.part == Part::Reward {
+            let payment = payments[edge.to.index].iter().find(|(_, step)| *step == edge.to.step);
+            let Some(&(share, _)) = payment.filter(|_| !is_before_and_after(chain, edge)) else {
+                continue;
+            };
+            (to, weight) = (Node::reward(steps, edge.to.index), share.min(1.0));
+        }
+        if edge.way == Way::Action {
+            weight = 0.6; // an action acts or it does not: its links have one width
+        }
         if found.iter().rev().any(|stroke| stroke.from == edge.from && stroke.to == to) {
             continue;
         }
         let head = chain.heads().binary_search(&edge.from).is_ok();
         let tone = if head { Tone::Plain } else { tone };
-        // An action acts or it does not: its links have one width.
-        let weight = if edge.way == Way::Action { 0.6 } else { edge.weight };
         found.push(Stroke { from: edge.from, to, weight, way: edge.way, tone });
     }
     found
@@ -175,19 +194,15 @@ fn is_before_and_after(chain: &Chain, edge: &Edge) -> bool {
 }
 
 /// Takes out what has not moved, unless a reward would lose its last way.
-pub(super) fn without_unmoved(
-    strokes: Vec<Stroke>,
-    moved: &dyn Fn(Node) -> bool,
-    steps: usize,
-) -> Vec<Stroke> {
-    let stays = |node: Node| node.part == Part::Reward || node.step == 0 || moved(node);
+pub(super) fn without_unmoved(strokes: Vec<Stroke>, moved: &dyn Fn(Node) -> bool) -> Vec<Stroke> {
+    let given = |node: Node| node.step == 0 && matches!(node.part, Part::State | Part::Action);
+    let stays = |node: Node| node.part == Part::Reward || given(node) || moved(node);
     let mut kept: Vec<Stroke> =
         strokes.iter().filter(|s| stays(s.from) && stays(s.to)).cloned().collect();
     // A node that nothing leads into any more is no longer on a way.
     let mut reached: Vec<Node> = Vec::new();
     kept.retain(|stroke| {
-        let begins = stroke.from.step == 0 && stroke.from.part != Part::Outcome;
-        let goes = begins || reached.contains(&stroke.from);
+        let goes = given(stroke.from) || reached.contains(&stroke.from);
         if goes {
             reached.push(stroke.to);
         }
@@ -200,7 +215,6 @@ pub(super) fn without_unmoved(
         ends.dedup();
         ends
     };
-    debug_assert!(strokes.iter().all(|s| s.to.step <= steps));
     if sinks(&kept) == sinks(&strokes) { kept } else { strokes }
 }
 
@@ -223,7 +237,7 @@ pub(super) fn link_entry(text: &str, style: LinkStyle, tone: Tone) -> LegendEntr
 }
 
 /// Only what the picture shows.
-fn legend(strokes: &[Stroke], schema: &Schema) -> Vec<LegendEntry> {
+fn legend(strokes: &[Stroke]) -> Vec<LegendEntry> {
     let mut entries = vec![link_entry("chain to the rewards", LinkStyle::Solid, Tone::Accent)];
     if strokes.iter().any(|stroke| stroke.tone == Tone::Plain) {
         entries.push(link_entry("acts with it", LinkStyle::Solid, Tone::Plain));
@@ -231,12 +245,12 @@ fn legend(strokes: &[Stroke], schema: &Schema) -> Vec<LegendEntry> {
     if strokes.iter().any(|stroke| stroke.way == Way::Policy) {
         entries.push(link_entry("chosen by the policy", LinkStyle::Dotted, Tone::Accent));
     }
-    entries.extend(node_entries(strokes, schema));
+    entries.extend(node_entries(strokes));
     entries
 }
 
 /// A sample of every kind of node.
-pub(super) fn node_entries(strokes: &[Stroke], _schema: &Schema) -> Vec<LegendEntry> {
+pub(super) fn node_entries(strokes: &[Stroke]) -> Vec<LegendEntry> {
     let kinds = [
         (Part::State, NodeKind::State, "state"),
         (Part::Action, NodeKind::Action, "action"),
@@ -315,13 +329,15 @@ impl Sketch<'_> {
                 PictureColumn::new(heading, nodes)
             })
             .collect();
+        let drawn_strokes: Vec<Stroke> =
+            shown.iter().map(|&index| self.strokes[index].clone()).collect();
         let mut footnotes = self.footnotes.clone();
         let weaker = self.strokes.len() - shown.len();
         if weaker > 0 {
             footnotes.push(format!("{} not shown.", weaker_ones(weaker)));
         }
         Picture::new(self.title.clone(), drawn, links)?
-            .with_legend(self.legend.clone())
+            .with_legend((self.legend)(&drawn_strokes))
             .map(|p| p.with_footnotes(footnotes).with_description(self.description.clone()))
     }
 

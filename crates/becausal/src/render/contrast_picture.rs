@@ -8,19 +8,18 @@ use super::waterfall::{Term, TermError, Waterfall};
 use super::words::{after, arrow, instead, minus, signed};
 use crate::chain::{Node, Part, Way};
 use crate::explain::{Contrast, CreditPart, differ};
-use crate::schema::Schema;
 
 /// Bars of a waterfall; smaller ones are put together.
 const MOST_TERMS: usize = 10;
 
 impl Contrast {
-    /// The picture of both chains: influences of both worlds dark, of the factual one alone in the
-    /// accent colour, of the other one alone dashed; values that differ stand out.
+    /// The picture of both chains over each other: what carries the difference is in the accent colour,
+    /// influences of the other world alone are dashed; of values that differ both are shown.
     ///
     /// # Errors
     /// When a weight is no number from 0 to 1, as it cannot be in a chain that was built.
     pub fn picture(&self) -> Result<Picture, PictureError> {
-        let (this, other) = (&self.factual.chain, &self.counterfactual.chain);
+        let (this, other) = self.chains();
         let schema = this.trajectory().schema();
         let steps = this.trajectory().len().max(other.trajectory().len());
         let value = |node: Node| (this.trajectory().value(node), other.trajectory().value(node));
@@ -33,7 +32,8 @@ impl Contrast {
             let of = |paid: fn(&CreditPart) -> f64| -> f64 {
                 self.credit.parts.iter().filter(|p| p.reward == node.index).map(paid).sum()
             };
-            (of(|part| part.factual), of(|part| part.counterfactual))
+            let sums = (of(|part| part.factual), of(|part| part.counterfactual));
+            if self.is_what_if() { (sums.1, sums.0) } else { sums }
         };
         let look = |node: Node| {
             if node.part == Part::Reward {
@@ -49,16 +49,26 @@ impl Contrast {
                 }
                 ((Some(a), Some(_)), Some(variable)) => arrow(variable, None, a),
                 ((Some(a), None), Some(variable)) => {
-                    format!("{}, not reached", arrow(variable, None, a))
+                    format!("{}, else ended", arrow(variable, None, a))
                 }
-                ((None, Some(b)), Some(variable)) => format!("not {}", arrow(variable, None, b)),
+                ((None, Some(b)), Some(variable)) => {
+                    format!("ended, else {}", arrow(variable, None, b))
+                }
                 _ => String::new(),
             };
             (minus(&text), differs(node) || this.graph().origin().holds(node))
         };
-        let all = overlay(strokes(this, Tone::Accent), strokes(other, Tone::Alternative), steps);
+        let paid = |node: Node| {
+            let same = |part: &&CreditPart| part.reward == node.index && part.step == node.step;
+            self.credit.parts.iter().find(same).map_or(0.0, CreditPart::difference)
+        };
+        let all = overlay(
+            strokes(this, Tone::Accent, &paid),
+            strokes(other, Tone::Alternative, &paid),
+            steps,
+        );
         let total = all.len();
-        let kept = without_unmoved(all, &differs, steps);
+        let kept = without_unmoved(all, &differs);
         let longer = if this.trajectory().len() >= other.trajectory().len() { this } else { other };
         let origin = this.graph().origin();
         Sketch {
@@ -66,7 +76,7 @@ impl Contrast {
             schema,
             steps,
             headings: headings(longer).iter().map(|h| h.replace(" (predicted)", "")).collect(),
-            legend: self.legend(&kept, schema),
+            legend: &|strokes| self.legend(strokes),
             footnotes: notes(self.sentence(), total - kept.len())
                 .into_iter()
                 .map(|note| note.replace("that have not moved", "that are the same in both"))
@@ -103,33 +113,36 @@ impl Contrast {
             .map(|part| Term { label: label(part), value: part.difference() })
             .collect();
         terms.extend(rest);
-        let (this, other) = self.subjects();
+        for term in &mut terms {
+            term.value = self.told(term.value);
+        }
+        let (this, other) = self.told_subjects();
         Waterfall::new(format!("What {this} is paid more than {other}"), terms, "difference")
     }
 
-    fn legend(&self, strokes: &[Stroke], schema: &Schema) -> Vec<LegendEntry> {
-        let (this, other) = self.subjects();
+    fn legend(&self, strokes: &[Stroke]) -> Vec<LegendEntry> {
+        let (_, other) = self.told_subjects();
         let mut entries = Vec::new();
         let shown = |tone: Tone| strokes.iter().any(|s| s.tone == tone && s.way != Way::Policy);
-        if shown(Tone::Plain) {
-            entries.push(link_entry("in both", LinkStyle::Solid, Tone::Plain));
-        }
         if shown(Tone::Accent) {
-            entries.push(link_entry(&format!("only with {this}"), LinkStyle::Solid, Tone::Accent));
+            entries.push(link_entry("carries the difference", LinkStyle::Solid, Tone::Accent));
         }
         if shown(Tone::Alternative) {
             let text = format!("only with {other}");
             entries.push(link_entry(&text, LinkStyle::Dashed, Tone::Alternative));
         }
-        if strokes.iter().any(|stroke| stroke.way == Way::Policy) {
-            entries.push(link_entry("chosen by the policy", LinkStyle::Dotted, Tone::Plain));
+        if shown(Tone::Plain) {
+            entries.push(link_entry("acts with it", LinkStyle::Solid, Tone::Plain));
         }
-        entries.extend(node_entries(strokes, schema));
+        if strokes.iter().any(|stroke| stroke.way == Way::Policy) {
+            entries.push(link_entry("chosen by the policy", LinkStyle::Dotted, Tone::Accent));
+        }
+        entries.extend(node_entries(strokes));
         entries
     }
 }
 
-/// Both sets of influences in the order of time; those of both worlds plain, as wide as the stronger.
+/// Both sets of influences in the order of time; what is in both is as wide as the stronger.
 fn overlay(this: Vec<Stroke>, other: Vec<Stroke>, steps: usize) -> Vec<Stroke> {
     // Rewards stand in the last column of the longer world.
     let last = |mut stroke: Stroke| {
@@ -138,15 +151,10 @@ fn overlay(this: Vec<Stroke>, other: Vec<Stroke>, steps: usize) -> Vec<Stroke> {
         }
         stroke
     };
-    let alone = |stroke: Stroke, tone: Tone| Stroke { tone, ..last(stroke) };
-    let mut all: Vec<Stroke> = this.into_iter().map(|s| alone(s, Tone::Accent)).collect();
-    for stroke in other {
-        let stroke = alone(stroke, Tone::Alternative);
+    let mut all: Vec<Stroke> = this.into_iter().map(last).collect();
+    for stroke in other.into_iter().map(last) {
         match all.iter_mut().find(|s| s.from == stroke.from && s.to == stroke.to) {
-            Some(both) => {
-                both.tone = Tone::Plain;
-                both.weight = both.weight.max(stroke.weight);
-            }
+            Some(both) => both.weight = both.weight.max(stroke.weight),
             None => all.push(stroke),
         }
     }

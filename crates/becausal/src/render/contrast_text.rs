@@ -4,14 +4,45 @@ use std::fmt::Write;
 
 use super::why_text::{basis, capital, doubts};
 use super::words::{action, after, be, counted, instead, list, number, signed, title, value};
-use crate::chain::{Node, Part};
-use crate::explain::{Contrast, Fact};
+use crate::chain::{Chain, Node, Part, Trajectory};
+use crate::explain::{Contrast, CreditPart, Fact};
 use crate::schema::Schema;
 
 const MOST_IN_SENTENCE: usize = 3;
+/// Lines of a step and of the reward difference; the rest is counted.
+const MOST_LINES: usize = 8;
 
 impl Contrast {
-    /// What is compared with what: (`build = depot`, `build = none`).
+    /// Whether the question is what a change would do, not why the action was taken.
+    pub(super) fn is_what_if(&self) -> bool {
+        !self.change.state.is_empty()
+    }
+
+    /// The chain that is told about and the one that it is compared with. *Why not* tells what
+    /// happened, *what if* what would happen.
+    pub(super) fn chains(&self) -> (&Chain, &Chain) {
+        let (this, other) = (&self.factual.chain, &self.counterfactual.chain);
+        if self.is_what_if() { (other, this) } else { (this, other) }
+    }
+
+    fn courses(&self) -> (&Trajectory, &Trajectory) {
+        let (this, other) = self.chains();
+        (this.trajectory(), other.trajectory())
+    }
+
+    /// What is compared with what, the one that is told about first.
+    pub(super) fn told_subjects(&self) -> (String, String) {
+        let (this, other) = self.subjects();
+        if self.is_what_if() { (other, this) } else { (this, other) }
+    }
+
+    /// The reward of the course that is told about less that of the other one, for a difference of
+    /// the factual less the counterfactual course.
+    pub(super) fn told(&self, difference: f64) -> f64 {
+        if self.is_what_if() { 0.0 - difference } else { difference }
+    }
+
+    /// What is compared with what: (`build = depot`, `build = none`), the factual one first.
     #[must_use]
     pub fn subjects(&self) -> (String, String) {
         let trajectory = self.factual.chain.trajectory();
@@ -40,17 +71,17 @@ impl Contrast {
     pub fn question(&self) -> String {
         let (this, other) = self.subjects();
         let step = self.factual.chain.trajectory().first();
-        if self.change.state.is_empty() {
-            format!("Why {this} and not {other} at step {step}?")
-        } else {
+        if self.is_what_if() {
             format!("What if {other} instead of {this} at step {step}?")
+        } else {
+            format!("Why {this} and not {other} at step {step}?")
         }
     }
 
     /// The explanation in one sentence, from the minimally complete contrastive explanation.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let (this, other) = self.subjects();
+        let (this, other) = self.told_subjects();
         let trajectory = self.factual.chain.trajectory();
         let schema = trajectory.schema();
         let steps = counted(trajectory.len(), "step");
@@ -62,9 +93,11 @@ impl Contrast {
             );
         }
         let differing = self.differing();
-        let difference = self.credit.difference();
+        let difference = self.told(self.credit.difference());
         if differing.is_empty() && difference == 0.0 {
-            return format!("{start} nothing that leads to a reward differs within {steps}.");
+            return format!(
+                "{start}, no reward and nothing that a reward reads differs within {steps}."
+            );
         }
         let mut words: Vec<String> = differing
             .iter()
@@ -91,7 +124,10 @@ impl Contrast {
     /// The differences of reward terms that are not nothing.
     fn terms(&self, schema: &Schema) -> Vec<String> {
         let terms = self.credit.by_term().into_iter().filter(|(_, difference)| *difference != 0.0);
-        terms.map(|(term, d)| format!("{} {}", schema.rewards()[term].name, signed(d))).collect()
+        let words = |(term, d): (usize, f64)| {
+            format!("{} {}", schema.rewards()[term].name, signed(self.told(d)))
+        };
+        terms.map(words).collect()
     }
 
     /// For every variable of the contrast the last step in which both worlds have it.
@@ -99,7 +135,7 @@ impl Contrast {
         let mut last: Vec<Node> = Vec::new();
         let facts = self.minimal.factual.iter().chain(&self.minimal.counterfactual);
         for node in facts.map(|fact| fact.node) {
-            if node.part == Part::Reward || !self.has_both(node) {
+            if node.part == Part::Reward || node.after() == 0 || !self.has_both(node) {
                 continue;
             }
             match last.iter_mut().find(|l| l.part == node.part && l.index == node.index) {
@@ -122,8 +158,8 @@ impl Contrast {
 
     /// `after 4 steps marines are 6 instead of 0`.
     fn differs_in_words(&self, schema: &Schema, node: Node) -> Option<String> {
-        let this = self.factual.chain.trajectory().value(node)?;
-        let other = self.counterfactual.chain.trajectory().value(node)?;
+        let (this, other) = self.courses();
+        let (this, other) = (this.value(node)?, other.value(node)?);
         let (this, other) = instead(node.variable(schema), this, other);
         let name = title(schema, node);
         Some(format!("{} {name} {} {this} instead of {other}", after(node.after()), be(name)))
@@ -153,8 +189,7 @@ impl Contrast {
 
     /// What differs after every step, in the chains of both worlds.
     fn steps(&self, text: &mut String, schema: &Schema) {
-        let (this, other) =
-            (self.factual.chain.trajectory(), self.counterfactual.chain.trajectory());
+        let (this, other) = self.courses();
         let mut nodes: Vec<Node> = self.factual.complete.facts().map(|fact| fact.node).collect();
         nodes.extend(self.counterfactual.complete.facts().map(|fact: &Fact| fact.node));
         nodes.sort_unstable();
@@ -180,8 +215,11 @@ impl Contrast {
                 let gap = if begun { "" } else { "\n" };
                 begun = true;
                 let _ = writeln!(text, "{gap}{}:", capital(&after(step)));
-                for line in lines {
+                for line in lines.iter().take(MOST_LINES) {
                     let _ = writeln!(text, "  {line}");
+                }
+                if lines.len() > MOST_LINES {
+                    let _ = writeln!(text, "  and {} more differ", lines.len() - MOST_LINES);
                 }
             }
         }
@@ -191,7 +229,7 @@ impl Contrast {
             };
             let _ = writeln!(
                 text,
-                "The episode {}; with the change it {}.",
+                "The episode {}; otherwise it {}.",
                 ends(this.terminated(), this.len()),
                 ends(other.terminated(), other.len())
             );
@@ -205,20 +243,35 @@ impl Contrast {
         } else {
             String::new()
         };
-        let difference = self.credit.difference();
+        let difference = self.told(self.credit.difference());
         let _ = writeln!(text, "\nReward difference {}{discounted}:", signed(difference));
-        for part in self.credit.parts.iter().filter(|part| part.difference() != 0.0) {
+        let mut parts: Vec<&CreditPart> =
+            self.credit.parts.iter().filter(|part| part.difference() != 0.0).collect();
+        parts.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+        let smaller = parts.split_off(parts.len().min(MOST_LINES));
+        parts.sort_by_key(|part| (part.step, part.reward));
+        for part in parts {
+            let (mut this, mut other) = (part.factual, part.counterfactual);
+            if self.is_what_if() {
+                (this, other) = (other, this);
+            }
             let _ = writeln!(
                 text,
                 "  {} {} {} ({} instead of {})",
                 after(part.step + 1),
                 schema.rewards()[part.reward].name,
-                signed(part.difference()),
-                number(part.factual, 3),
-                number(part.counterfactual, 3)
+                signed(this - other),
+                number(this, 3),
+                number(other, 3)
             );
         }
-        let (state, actions) = (self.credit.through_state(), self.credit.through_actions());
+        if !smaller.is_empty() {
+            let sum: f64 = smaller.iter().map(|part| part.difference()).sum();
+            let sum = signed(self.told(sum));
+            let _ = writeln!(text, "  {} smaller ones {sum} together", smaller.len());
+        }
+        let state = self.told(self.credit.through_state());
+        let actions = self.told(self.credit.through_actions());
         let _ = writeln!(
             text,
             "  {} came through the state alone, {} through later actions that would differ",

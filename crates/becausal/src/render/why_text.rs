@@ -90,7 +90,12 @@ fn fact(schema: &Schema, fact: &Fact) -> String {
 /// What each variable of an explanan does from the beginning to the last time it is mentioned.
 fn net_changes(schema: &Schema, trajectory: &Trajectory, explanan: &Explanan) -> Vec<String> {
     let mut last: Vec<Node> = Vec::new();
-    for fact in explanan.intermediates.iter().filter(|fact| fact.changed()) {
+    // An outcome that is nothing is no change.
+    let tells = |fact: &&Fact| match fact.node.part {
+        Part::Outcome => fact.value.iter().any(|value| *value != 0.0),
+        _ => fact.changed(),
+    };
+    for fact in explanan.intermediates.iter().filter(tells) {
         let node = fact.node;
         match last.iter_mut().find(|l| l.part == node.part && l.index == node.index) {
             Some(known) => *known = node,
@@ -255,7 +260,7 @@ fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) {
         let _ = writeln!(text, "  {:width$}  {}", ends(link), evidence(link));
     }
     if shown.len() > few.len() {
-        let _ = writeln!(text, "  and {} weaker ones", shown.len() - few.len());
+        let _ = writeln!(text, "  and {} more, none of them stronger", shown.len() - few.len());
     }
 }
 
