@@ -38,7 +38,7 @@ impl Why {
         if words.is_empty() {
             return format!("{start} the reward is {} ({basis}).", list(&rewards));
         }
-        format!("{start} {}, which gives {} ({basis}).", list(&words), list(&rewards))
+        format!("{start} {}, which leads to {} ({basis}).", list(&words), list(&rewards))
     }
 
     /// The question, the answer in one sentence, the steps, and what stands behind and against it.
