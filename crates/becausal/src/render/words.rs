@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn numbers_have_the_digits_that_matter() {
-        let cases = [(0.0, "0"), (1060.0, "1060"), (3.14159, "3.14"), (-0.001_234_5, "-0.00123")];
+        let cases = [(0.0, "0"), (1060.0, "1060"), (2.71428, "2.71"), (-0.001_234_5, "-0.00123")];
         for (value, text) in cases {
             assert_eq!(number(value, 3), text);
         }
