@@ -7,7 +7,7 @@ use becausal::Environment;
 use becausal::chain::{MOST_STEPS, Step, check_horizon};
 use becausal::data::{ReadOptions, read, write_atomically};
 use becausal::env::{AnyEnvironment, parse_action};
-use becausal::explain::{Change, Contrast, Explainer, Options, Situation, Why};
+use becausal::explain::{Change, Contrast, Explainer, Options, Scale, Situation, Why};
 use becausal::policy::Policy;
 use becausal::render::{Drawing, Picture, chain_layout};
 use serde_json::Value;
@@ -19,6 +19,9 @@ use crate::opened::Opened;
 
 /// Pixels of a PNG for each unit of the picture.
 const SCALE: f64 = 2.0;
+
+/// Differences below this share of a variable's spread in the data are not told, as in the audit.
+const NEGLIGIBLE: f64 = 0.01;
 
 /// The ways an explanation can be told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,7 +55,8 @@ pub fn run(common: &Common, arguments: &Explain, opened: &Opened) -> Result<Stri
         discount: arguments.discount,
     };
     let explainer =
-        Explainer::new(opened.dynamics.as_ref(), policy, opened.graph.as_ref(), options)?;
+        Explainer::new(opened.dynamics.as_ref(), policy, opened.graph.as_ref(), options)?
+            .with_scale(Scale::of(&opened.data), NEGLIGIBLE);
     let situation = situation(arguments, opened)?;
     let answer = answer(arguments, opened, &explainer, &situation)?;
     let content = match format {

@@ -10,13 +10,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use becausal::chain::{Node, Part, Trajectory, Way};
+use becausal::data::Row;
 use becausal::env::{AimTest, parse_action};
 use becausal::explain::{
-    Change, Contrast, Doubt, ExplainError, Explainer, Explanan, Options, Situation, Why,
+    Change, Contrast, Doubt, ExplainError, Explainer, Explanan, Options, Scale, Situation, Why,
 };
-use becausal::model::Dynamics;
+use becausal::model::{Dynamics, Influence, Noise, Prediction};
 use becausal::render::{Area, Picture, chain_layout};
-use becausal::{Environment, Schema};
+use becausal::{Environment, Schema, Transitions};
 use proptest::prelude::*;
 
 use exact::{Exact, Rules, imagined, paper_example};
@@ -231,6 +232,67 @@ fn the_contrast_of_an_action_with_itself_is_empty() {
     );
 }
 
+/// A model that is exact but for the last digits, as one in single precision is.
+struct Rough(Exact);
+
+impl Dynamics for Rough {
+    fn schema(&self) -> &Arc<Schema> {
+        self.0.schema()
+    }
+    fn parents(&self, effect: usize) -> &[usize] {
+        self.0.parents(effect)
+    }
+    fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction {
+        let mut predicted = self.0.step(state, action, noise);
+        predicted.next.iter_mut().for_each(|value| *value += 1e-6);
+        predicted
+    }
+    fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise {
+        self.0.noise(state, action, outcomes, next)
+    }
+    fn influence(&self, state: &[f64], action: &[f64]) -> Influence {
+        self.0.influence(state, action)
+    }
+    fn disagreement(&self, state: &[f64], action: &[f64]) -> Vec<f64> {
+        self.0.disagreement(state, action)
+    }
+    fn distance(&self, state: &[f64]) -> Vec<f64> {
+        self.0.distance(state)
+    }
+}
+
+#[test]
+fn a_model_that_is_not_exact_invents_no_difference() {
+    let dynamics = Rough(Exact::aim_test());
+    let situation = explanations::aim_record(&dynamics.0, "2", 4);
+    let explainer = Explainer::new(&dynamics, None, None, within(4)).expect("an explainer");
+    // What happened is taken as it happened.
+    let same = explainer.why_not(&situation, situation.action()).expect("a contrast");
+    assert!(same.minimal.is_empty());
+    assert_eq!(same.credit.difference(), 0.0);
+    // In the state, a change of x2 moves nothing that a reward reads; the model's last digits do.
+    let change = Change::parse(dynamics.schema(), "x2=25", situation.action()).expect("a change");
+    let told = explainer.what_if(&situation, &change).expect("a contrast");
+    assert!(told.factual.chain.is_empty());
+    let x4 = Node::state(2, 3);
+    assert_eq!(told.differs(x4), Some(true));
+    let mut data = Transitions::new(Arc::clone(dynamics.schema()));
+    for step in situation.record().steps() {
+        data.push(&Row {
+            state: &step.state,
+            action: &step.action,
+            outcomes: &step.outcomes,
+            next: &step.next,
+            reward: 0.0,
+            terminated: false,
+            truncated: false,
+        });
+    }
+    let explainer = explainer.with_scale(Scale::of(&data), 0.01);
+    let told = explainer.what_if(&situation, &change).expect("a contrast");
+    assert_eq!(told.differs(x4), Some(false));
+}
+
 #[test]
 fn worlds_of_different_length_are_compared() {
     let contrast = explanations::push();
@@ -326,7 +388,7 @@ fn impossible_options_are_refused_in_clear_words() {
     let error = explainer.why(&imagined(&vacuum, &[0.0, 0.0, 0.0], "suck")).expect_err("refused");
     assert!(matches!(error, ExplainError::Schema { .. }), "{error}");
     // A step that is not there.
-    let data = becausal::Transitions::new(Arc::clone(dynamics.schema()));
+    let data = Transitions::new(Arc::clone(dynamics.schema()));
     let error = Situation::recorded(&data, 0, 3, 5).expect_err("refused");
     assert_eq!(error.to_string(), "there is no episode 0: the data have 0, counted from 0");
 }

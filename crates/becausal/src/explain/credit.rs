@@ -1,5 +1,6 @@
 //! What an action is worth against another: reward differences by term and step.
 
+use super::explanan::differ;
 use crate::chain::Trajectory;
 
 /// The discounted value of a reward term in a step, in three worlds.
@@ -52,13 +53,11 @@ impl Credit {
                     let step = world.steps().get(step);
                     factor * step.and_then(|step| step.rewards.get(reward)).copied().unwrap_or(0.0)
                 };
-                parts.push(CreditPart {
-                    reward,
-                    step,
-                    factual: paid(factual),
-                    counterfactual: paid(counterfactual),
-                    held: paid(held),
-                });
+                let factual = paid(factual);
+                // Rounding is no difference.
+                let other = |paid: f64| if differ(&[factual], &[paid]) { paid } else { factual };
+                let (counterfactual, held) = (other(paid(counterfactual)), other(paid(held)));
+                parts.push(CreditPart { reward, step, factual, counterfactual, held });
             }
             factor *= discount;
         }

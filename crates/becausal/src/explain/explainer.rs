@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use super::change::Change;
-use super::contrast::{Contrast, ContrastiveExplanan};
+use super::contrast::{Contrast, ContrastiveExplanan, differ_by};
 use super::credit::Credit;
 use super::error::ExplainError;
 use super::evidence::{Doubt, Evidence};
 use super::explanan::Explanan;
+use super::scale::Scale;
 use super::situation::{Situation, check_values};
 use crate::CausalGraph;
 use crate::chain::{
-    Chain, Choose, Course, ExtendedGraph, Origin, Trajectory, check_horizon, check_tau, simulate,
-    targets,
+    Chain, Choose, Course, ExtendedGraph, Node, Origin, Step, Trajectory, check_horizon, check_tau,
+    simulate, targets,
 };
 use crate::model::{Dynamics, Noise};
 use crate::policy::Policy;
@@ -57,6 +58,7 @@ pub struct Explainer<'a> {
     graph: Option<&'a CausalGraph>,
     options: Options,
     targets: Vec<usize>,
+    scale: Option<(Scale, f64)>,
 }
 
 impl<'a> Explainer<'a> {
@@ -76,7 +78,14 @@ impl<'a> Explainer<'a> {
             return Err(ExplainError::Discount(options.discount));
         }
         let targets = targets(dynamics.schema(), &options.rewards)?;
-        Ok(Self { dynamics, policy, graph, options, targets })
+        Ok(Self { dynamics, policy, graph, options, targets, scale: None })
+    }
+
+    /// The same explainer, for which values differ only by more than a share of their spread in the
+    /// data: what a model is not exact about is then not told.
+    #[must_use]
+    pub fn with_scale(self, scale: Scale, negligible: f64) -> Self {
+        Self { scale: Some((scale, negligible)), ..self }
     }
 
     /// The options.
@@ -116,24 +125,28 @@ impl<'a> Explainer<'a> {
         let state = change.state(schema, situation.state())?;
         let action = change.action.clone().unwrap_or_else(|| situation.action().to_vec());
         check_values(schema, schema.action_slots(), &action)?;
+        let noise: Vec<Noise> = factual.steps().iter().map(|step| self.noise(step)).collect();
         let follow = |step: usize, state: &[f64]| self.follow(&factual, step, state);
-        let counterfactual = self.course(&factual, &state, &action, &follow)?;
+        let counterfactual = self.course(&factual, &noise, &state, &action, &follow)?;
         let keep = |step: usize, state: &[f64]| match factual.steps().get(step) {
             Some(step) => Some(step.action.clone()),
             None => self.policy.map(|policy| policy.mode(state)),
         };
-        let held = self.course(&factual, &state, &action, &keep)?;
+        let held = self.course(&factual, &noise, &state, &action, &keep)?;
         let discount = self.options.discount;
         let credit = Credit::new(&factual, &counterfactual, &held, &self.targets, discount);
         let origin = change.origin(factual.shape(), situation.state(), situation.action());
         let factual = self.explain(factual, origin.clone())?;
         let counterfactual = self.explain(counterfactual, origin)?;
-        let minimal = ContrastiveExplanan::of(&factual.minimal, &counterfactual.minimal);
+        let scale = self.scale.clone();
+        let differs = |node: Node, a: &[f64], b: &[f64]| differ_by(scale.as_ref(), node, a, b);
+        let minimal = ContrastiveExplanan::of(&factual.minimal, &counterfactual.minimal, differs);
         let mut doubts = Vec::new();
         if credit.difference() < 0.0 && change.action.is_some() {
             doubts.push(Doubt::Worse { difference: credit.difference() });
         }
-        Ok(Contrast { change: change.clone(), factual, counterfactual, minimal, credit, doubts })
+        let change = change.clone();
+        Ok(Contrast { change, factual, counterfactual, minimal, credit, doubts, scale })
     }
 
     fn schema(&self) -> &Arc<Schema> {
@@ -159,24 +172,40 @@ impl<'a> Explainer<'a> {
         Ok(simulate(self.dynamics, begun, situation.state(), self.options.horizon, &course)?)
     }
 
+    /// The noise of a step: inferred where it was recorded, otherwise that of the most likely course.
+    fn noise(&self, step: &Step) -> Noise {
+        if step.recorded {
+            self.dynamics.noise(&step.state, &step.action, &step.outcomes, &step.next)
+        } else {
+            Noise::most_likely()
+        }
+    }
+
     /// What follows from another beginning under the noise of the factual course.
+    ///
+    /// As long as state and action are what they were, what follows is what followed.
     fn course(
         &self,
         factual: &Trajectory,
+        noise: &[Noise],
         state: &[f64],
         action: &[f64],
         later: &Choose<'_>,
     ) -> Result<Trajectory, ExplainError> {
-        let noise = |step: usize| match factual.steps().get(step).filter(|step| step.recorded) {
-            Some(step) => {
-                self.dynamics.noise(&step.state, &step.action, &step.outcomes, &step.next)
-            }
-            None => Noise::most_likely(),
-        };
         let choose = |step: usize, state: &[f64]| {
             if step == 0 { Some(action.to_vec()) } else { later(step, state) }
         };
-        let begun = Trajectory::new(Arc::clone(self.schema()), factual.first(), Vec::new())?;
+        let mut same = Vec::new();
+        let mut at = state.to_vec();
+        for (number, step) in factual.steps().iter().enumerate() {
+            if step.state != at || choose(number, &at).as_ref() != Some(&step.action) {
+                break;
+            }
+            at.clone_from(&step.next);
+            same.push(step.clone());
+        }
+        let begun = Trajectory::new(Arc::clone(self.schema()), factual.first(), same)?;
+        let noise = |step: usize| noise.get(step).cloned().unwrap_or_default();
         let course = Course { noise: &noise, action: &choose };
         Ok(simulate(self.dynamics, begun, state, self.options.horizon, &course)?)
     }

@@ -7,7 +7,7 @@ use super::picture::{LegendEntry, LinkStyle, Picture, PictureError, Tone};
 use super::waterfall::{Term, TermError, Waterfall};
 use super::words::{after, arrow, instead, minus, signed};
 use crate::chain::{Node, Part, Way};
-use crate::explain::{Contrast, CreditPart, differ};
+use crate::explain::{Contrast, CreditPart};
 
 /// Bars of a waterfall; smaller ones are put together.
 const MOST_TERMS: usize = 10;
@@ -24,9 +24,8 @@ impl Contrast {
         let steps = this.trajectory().len().max(other.trajectory().len());
         let value = |node: Node| (this.trajectory().value(node), other.trajectory().value(node));
         let differs = |node: Node| match value(node) {
-            (Some(a), Some(b)) => differ(a, b),
             (None, None) => false,
-            _ => true,
+            _ => self.differs(node).unwrap_or(true),
         };
         let sums = |node: Node| {
             let of = |paid: fn(&CreditPart) -> f64| -> f64 {
@@ -43,7 +42,7 @@ impl Contrast {
                 return (minus(&text), a != b);
             }
             let text = match (value(node), node.variable(schema)) {
-                ((Some(a), Some(b)), variable) if differ(a, b) => {
+                ((Some(a), Some(b)), variable) if differs(node) => {
                     let (a, b) = instead(variable, a, b);
                     format!("{a}, not {b}")
                 }

@@ -130,16 +130,19 @@ impl Contrast {
         terms.map(words).collect()
     }
 
-    /// For every variable of the contrast the last step in which both worlds have it.
+    /// For every variable of the contrast the step in which it differs most.
     fn differing(&self) -> Vec<Node> {
         let mut last: Vec<Node> = Vec::new();
         let facts = self.minimal.factual.iter().chain(&self.minimal.counterfactual);
-        for node in facts.map(|fact| fact.node) {
-            if node.part == Part::Reward || node.after() == 0 || !self.has_both(node) {
+        let mut nodes: Vec<Node> = facts.map(|fact| fact.node).collect();
+        nodes.sort_unstable();
+        for node in nodes {
+            if node.part == Part::Reward || node.after() == 0 || self.differs(node) != Some(true) {
                 continue;
             }
             match last.iter_mut().find(|l| l.part == node.part && l.index == node.index) {
-                Some(known) => *known = (*known).max(node),
+                Some(known) if self.distance(node) >= self.distance(*known) => *known = node,
+                Some(_) => {}
                 None => last.push(node),
             }
         }
@@ -147,12 +150,12 @@ impl Contrast {
         last
     }
 
-    fn has_both(&self, node: Node) -> bool {
-        let value =
-            |why: &crate::explain::Why| why.chain.trajectory().value(node).map(<[f64]>::to_vec);
-        match (value(&self.factual), value(&self.counterfactual)) {
-            (Some(this), Some(other)) => crate::explain::differ(&this, &other),
-            _ => false,
+    /// How far the two worlds are apart in a node.
+    fn distance(&self, node: Node) -> f64 {
+        let (this, other) = self.courses();
+        match (this.value(node), other.value(node)) {
+            (Some(this), Some(other)) => this.iter().zip(other).map(|(a, b)| (a - b).abs()).sum(),
+            _ => 0.0,
         }
     }
 
@@ -202,7 +205,7 @@ impl Contrast {
                 _ => node.after() == step,
             };
             let mut lines = Vec::new();
-            for &node in nodes.iter().filter(at).filter(|node| self.has_both(**node)) {
+            for &node in nodes.iter().filter(at).filter(|node| self.differs(**node) == Some(true)) {
                 let (Some(a), Some(b)) = (this.value(node), other.value(node)) else { continue };
                 let (a, b) = instead(node.variable(schema), a, b);
                 let name = title(schema, node);

@@ -57,7 +57,10 @@ pub(super) fn sentence(schema: &Schema, doubt: &Doubt, first: usize) -> String {
                 .to_owned()
         }
         Doubt::Worse { difference } => {
-            format!("the other action would have been paid more, by {}", number(-difference, 3))
+            format!(
+                "the other action would have been paid more within these steps, by {}",
+                number(-difference, 3)
+            )
         }
     }
 }
