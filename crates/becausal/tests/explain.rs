@@ -13,10 +13,12 @@ use becausal::chain::{Node, Part, Trajectory, Way};
 use becausal::data::Row;
 use becausal::env::{AimTest, parse_action};
 use becausal::explain::{
-    Change, Contrast, Doubt, ExplainError, Explainer, Explanan, Options, Scale, Situation, Why,
+    AuditOptions, Change, Contrast, Doubt, ExplainError, Explainer, Explanan, Options, Scale,
+    Situation, Why, audit,
 };
 use becausal::model::{Dynamics, Influence, Noise, Prediction};
 use becausal::render::{Area, Picture, chain_layout};
+use becausal::schema::Role;
 use becausal::{Environment, Schema, Transitions};
 use proptest::prelude::*;
 
@@ -291,6 +293,76 @@ fn a_model_that_is_not_exact_invents_no_difference() {
     let explainer = explainer.with_scale(Scale::of(&data), 0.01);
     let told = explainer.what_if(&situation, &change).expect("a contrast");
     assert_eq!(told.differs(x4), Some(false));
+}
+
+/// A model by which everything stays as it is, and everything depends on everything.
+struct Still {
+    schema: Arc<Schema>,
+    causes: Vec<usize>,
+}
+
+impl Dynamics for Still {
+    fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+    fn parents(&self, _: usize) -> &[usize] {
+        &self.causes
+    }
+    fn step(&self, state: &[f64], _: &[f64], _: &Noise) -> Prediction {
+        let outcomes = vec![0.0; self.schema.outcome_slots().len()];
+        Prediction { outcomes, next: state.to_vec() }
+    }
+    fn noise(&self, _: &[f64], _: &[f64], _: &[f64], _: &[f64]) -> Noise {
+        Noise::most_likely()
+    }
+    fn influence(&self, _: &[f64], _: &[f64]) -> Influence {
+        let states = self.schema.of_role(Role::State).count();
+        let effects = states + self.schema.of_role(Role::Outcome).count();
+        Influence::new(effects, states, &[vec![0.5; states * effects]])
+    }
+    fn disagreement(&self, _: &[f64], _: &[f64]) -> Vec<f64> {
+        vec![0.0; self.schema.next_slots().len()]
+    }
+    fn distance(&self, _: &[f64]) -> Vec<f64> {
+        vec![0.0; self.schema.of_role(Role::State).count()]
+    }
+}
+
+#[test]
+fn several_actions_numbers_and_vectors_are_explained_and_audited() {
+    let entry = becausal::env::find("LunarLanderContinuous-v3").expect("known");
+    let environment = entry.make(&becausal::env::Options::default()).expect("made");
+    let schema = entry.schema();
+    let causes = (0..schema.of_role(Role::State).count() + 2).collect();
+    let dynamics = Still { schema: Arc::clone(&schema), causes };
+    let mut data = Transitions::new(Arc::clone(&schema));
+    becausal::env::collect::<_, becausal::env::EnvironmentError>(
+        &environment,
+        300,
+        1,
+        |_, stream, action| becausal::env::random_action(&schema, stream, action),
+        |part| {
+            data.append(part);
+            Ok(())
+        },
+    )
+    .expect("collected");
+    let last = data.episode(0).len() - 2;
+    let explainer = Explainer::new(&dynamics, None, None, within(5)).expect("an explainer");
+    let situation = Situation::recorded(&data, 0, last, 5).expect("a situation");
+    let contrast = explainer.why_not(&situation, &[0.5, -1.0]).expect("a contrast");
+    let trajectory = contrast.factual.chain.trajectory();
+    assert!(trajectory.len() == 2 && trajectory.terminated());
+    let question = contrast.question();
+    assert!(question.contains(" = 0.5, ") && question.contains(" = -1 at step"), "{question}");
+    check_labels(&contrast.picture().expect("a picture"));
+    check_labels(&contrast.factual.picture().expect("a picture"));
+    assert!(contrast.factual.text().contains("The episode ends after 2 steps."));
+    let policy = becausal::policy::RandomPolicy::new(Arc::clone(&schema)).expect("bounded");
+    let options = AuditOptions { states: 3, most_actions: 2, ..AuditOptions::default() };
+    let audit = audit(&environment, &dynamics, &policy, &data, &options).expect("an audit");
+    assert_eq!(audit.cases, 6);
+    assert!(audit.changes.recall() > 0.5, "{audit:?}");
 }
 
 #[test]

@@ -10,6 +10,8 @@ use crate::schema::Schema;
 
 /// Influences that are listed; the weaker ones are counted.
 const MOST_LINKS: usize = 8;
+/// Changes that are told of a step; the rest is counted.
+const MOST_LINES: usize = 10;
 /// Variables in the one sentence.
 const MOST_IN_SENTENCE: usize = 3;
 
@@ -59,7 +61,11 @@ impl Why {
         steps(&mut text, &self.chain, &self.complete);
         if !self.complete.heads.is_empty() {
             let heads: Vec<String> = self.complete.heads.iter().map(|f| fact(schema, f)).collect();
-            let _ = writeln!(text, "\nActing together with it: {}.", list(&heads));
+            let _ = writeln!(text, "\nActing together with it: {}.", few(heads));
+        }
+        let direct = acted_on(schema, &self.evidence.links);
+        if !direct.is_empty() {
+            let _ = writeln!(text, "The action itself acts on {}.", few(direct));
         }
         links(&mut text, schema, &self.evidence.links);
         doubts(&mut text, schema, trajectory, &self.evidence.doubts);
@@ -85,6 +91,27 @@ pub(super) fn nothing(chain: &Chain, action: &str) -> String {
 /// A fact as `money (505)`.
 fn fact(schema: &Schema, fact: &Fact) -> String {
     format!("{} ({})", title(schema, fact.node), value(fact.node.variable(schema), &fact.value))
+}
+
+/// The first of some words, and how many more there are.
+fn few(mut words: Vec<String>) -> String {
+    if words.len() > MOST_LINKS + 1 {
+        let more = words.split_off(MOST_LINKS).len();
+        words.push(format!("{more} more"));
+    }
+    list(&words)
+}
+
+/// What the explained action acts on within the chain.
+fn acted_on(schema: &Schema, links: &[LinkEvidence]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for LinkEvidence { edge, .. } in links {
+        let name = title(schema, edge.to);
+        if edge.way == Way::Action && edge.from.step == 0 && !names.iter().any(|n| n == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 /// What each variable of an explanan does from the beginning to the last time it is mentioned.
@@ -174,35 +201,32 @@ fn steps(text: &mut String, chain: &Chain, explanan: &Explanan) {
             let _ =
                 writeln!(text, "  chosen by the policy because of {}", reasons(chain, step - 1));
         }
-        let mut unchanged = Vec::new();
+        let (mut changes, mut rewards, mut unchanged) = (Vec::new(), Vec::new(), Vec::new());
         for fact in facts {
-            let Some(variable) = fact.node.variable(schema) else {
-                let paid = fact.value.iter().sum::<f64>();
-                if paid != 0.0 {
-                    let _ = writeln!(
-                        text,
-                        "  reward {} for {}",
-                        signed(paid),
-                        title(schema, fact.node)
+            let name = title(schema, fact.node);
+            match (fact.node.variable(schema), &fact.before, fact.node.part) {
+                (_, _, Part::Action) => {}
+                (None, ..) => {
+                    let paid = fact.value.iter().sum::<f64>();
+                    rewards.extend(
+                        (paid != 0.0).then(|| format!("reward {} for {name}", signed(paid))),
                     );
                 }
-                continue;
-            };
-            match (&fact.before, fact.node.part) {
-                (_, Part::Action) => {}
-                (Some(_), _) if !fact.changed() => unchanged.push(variable.title().to_owned()),
-                (Some(before), _) => {
-                    let _ = writeln!(text, "  {}", change(variable, before, &fact.value));
+                (_, Some(_), _) if !fact.changed() => unchanged.push(name.to_owned()),
+                (Some(variable), Some(before), _) => {
+                    changes.push(change(variable, before, &fact.value));
                 }
-                (None, _) => {
-                    let _ = writeln!(
-                        text,
-                        "  {} is {}",
-                        variable.title(),
-                        value(Some(variable), &fact.value)
-                    );
+                (variable, None, _) => {
+                    changes.push(format!("{name} is {}", value(variable, &fact.value)))
                 }
             }
+        }
+        if changes.len() > MOST_LINES + 1 {
+            let more = changes.split_off(MOST_LINES).len();
+            changes.push(format!("and {more} more change"));
+        }
+        for line in changes.iter().chain(&rewards) {
+            let _ = writeln!(text, "  {line}");
         }
         if !unchanged.is_empty() {
             let _ = writeln!(text, "  unchanged: {}", unchanged.join(", "));
@@ -234,10 +258,7 @@ pub(super) fn capital(text: &str) -> String {
 /// The strongest influences with what is known about them.
 fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) {
     let mut shown: Vec<&LinkEvidence> =
-        links.iter().filter(|link| matches!(link.edge.way, Way::Action | Way::Influence)).collect();
-    if shown.is_empty() {
-        return;
-    }
+        links.iter().filter(|link| link.edge.way == Way::Influence).collect();
     shown.sort_by(|a, b| b.edge.weight.total_cmp(&a.edge.weight));
     // Each cause and effect once, by its strongest appearance.
     let mut told: Vec<(Part, usize, Part, usize)> = Vec::new();
@@ -250,6 +271,9 @@ fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) {
         }
         new && (from.index != to.index || from.part != to.part)
     });
+    if shown.is_empty() {
+        return;
+    }
     let _ = writeln!(text, "\nInfluences behind it, strongest first:");
     let ends = |link: &LinkEvidence| {
         format!("{} → {}", title(schema, link.edge.from), title(schema, link.edge.to))
@@ -266,10 +290,7 @@ fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) {
 
 /// What is known about an influence.
 fn evidence(link: &LinkEvidence) -> String {
-    let mut words = vec![match link.edge.way {
-        Way::Action => "acted on".to_owned(),
-        _ => format!("influence {}", number(link.edge.weight, 2)),
-    }];
+    let mut words = vec![format!("influence {}", number(link.edge.weight, 2))];
     if let Some(support) = link.edge.support.filter(|support| support.members > 1) {
         words.push(format!("seen by {} of {} members", support.agreeing, support.members));
     }

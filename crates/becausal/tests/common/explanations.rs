@@ -200,12 +200,15 @@ impl Dynamics for Many {
         Noise::of(next.iter().zip(mean).map(|(value, mean)| value - mean).collect())
     }
 
+    /// Five members, who are not of one mind about weak influences.
     fn influence(&self, state: &[f64], _: &[f64]) -> Influence {
-        Influence::new(state.len(), state.len(), std::slice::from_ref(&self.weights))
+        let member = |factor: f64| self.weights.iter().map(|w| (w * factor).min(1.0)).collect();
+        let members: Vec<Vec<f64>> = [0.8, 0.9, 1.0, 1.1, 1.2].map(member).into();
+        Influence::new(state.len(), state.len(), &members)
     }
 
     fn disagreement(&self, state: &[f64], _: &[f64]) -> Vec<f64> {
-        vec![0.0; state.len()]
+        state.iter().map(|value| 0.12 * value.abs()).collect()
     }
 
     fn distance(&self, state: &[f64]) -> Vec<f64> {
