@@ -1,9 +1,9 @@
 //! The picture of a contrast: two chains over each other, and the waterfall of their rewards.
 
-use super::chain_picture::{
-    Sketch, Stroke, headings, link_entry, node_entries, notes, strokes, without_unmoved,
-};
+use super::chain_picture::{headings, link_entry, node_entries, notes};
 use super::picture::{LegendEntry, LinkStyle, Picture, PictureError, Tone};
+use super::sketch::Sketch;
+use super::strokes::{Stroke, strokes, without_unmoved};
 use super::waterfall::{Term, TermError, Waterfall};
 use super::words::{after, arrow, instead, minus, signed};
 use crate::chain::{Node, Part, Way};
@@ -76,10 +76,11 @@ impl Contrast {
             steps,
             headings: headings(longer).iter().map(|h| h.replace(" (predicted)", "")).collect(),
             legend: &|strokes| self.legend(strokes),
-            footnotes: notes(self.sentence(), total - kept.len())
-                .into_iter()
-                .map(|note| note.replace("that have not moved", "that are the same in both"))
-                .collect(),
+            footnotes: notes(
+                self.sentence(),
+                total - kept.len(),
+                "values that are the same in both",
+            ),
             strokes: kept,
             description: self.sentence(),
             look: &look,

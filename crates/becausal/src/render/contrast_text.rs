@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::why_text::{basis, capital, doubts};
+use super::evidence_text::doubts;
+use super::why_text::{basis, capital};
 use super::words::{action, after, be, counted, instead, list, number, signed, title, value};
 use crate::chain::{Chain, Node, Part, Trajectory};
 use crate::explain::{Contrast, CreditPart, Fact};

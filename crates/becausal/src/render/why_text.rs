@@ -2,14 +2,12 @@
 
 use std::fmt::Write;
 
-use super::doubt;
+use super::evidence_text::{acted_on, doubts, few, links};
 use super::words::{action_of, after, change, counted, list, number, signed, title, value};
 use crate::chain::{Chain, Node, Part, Trajectory, Way};
-use crate::explain::{Explanan, Fact, LinkEvidence, Why};
+use crate::explain::{Explanan, Fact, Why};
 use crate::schema::Schema;
 
-/// Influences that are listed; the weaker ones are counted.
-const MOST_LINKS: usize = 8;
 /// Changes that are told of a step; the rest is counted.
 const MOST_LINES: usize = 10;
 /// Variables in the one sentence.
@@ -91,27 +89,6 @@ pub(super) fn nothing(chain: &Chain, action: &str) -> String {
 /// A fact as `money (505)`.
 fn fact(schema: &Schema, fact: &Fact) -> String {
     format!("{} ({})", title(schema, fact.node), value(fact.node.variable(schema), &fact.value))
-}
-
-/// The first of some words, and how many more there are.
-fn few(mut words: Vec<String>) -> String {
-    if words.len() > MOST_LINKS + 1 {
-        let more = words.split_off(MOST_LINKS).len();
-        words.push(format!("{more} more"));
-    }
-    list(&words)
-}
-
-/// What the explained action acts on within the chain.
-fn acted_on(schema: &Schema, links: &[LinkEvidence]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for LinkEvidence { edge, .. } in links {
-        let name = title(schema, edge.to);
-        if edge.way == Way::Action && edge.from.step == 0 && !names.iter().any(|n| n == name) {
-            names.push(name.to_owned());
-        }
-    }
-    names
 }
 
 /// What each variable of an explanan does from the beginning to the last time it is mentioned.
@@ -217,7 +194,7 @@ fn steps(text: &mut String, chain: &Chain, explanan: &Explanan) {
                     changes.push(change(variable, before, &fact.value));
                 }
                 (variable, None, _) => {
-                    changes.push(format!("{name} is {}", value(variable, &fact.value)))
+                    changes.push(format!("{name} is {}", value(variable, &fact.value)));
                 }
             }
         }
@@ -253,71 +230,4 @@ fn reasons(chain: &Chain, step: usize) -> String {
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// The strongest influences with what is known about them.
-fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) {
-    let mut shown: Vec<&LinkEvidence> =
-        links.iter().filter(|link| link.edge.way == Way::Influence).collect();
-    shown.sort_by(|a, b| b.edge.weight.total_cmp(&a.edge.weight));
-    // Each cause and effect once, by its strongest appearance.
-    let mut told: Vec<(Part, usize, Part, usize)> = Vec::new();
-    shown.retain(|link| {
-        let (from, to) = (link.edge.from, link.edge.to);
-        let key = (from.part, from.index, to.part, to.index);
-        let new = !told.contains(&key);
-        if new {
-            told.push(key);
-        }
-        new && (from.index != to.index || from.part != to.part)
-    });
-    if shown.is_empty() {
-        return;
-    }
-    let _ = writeln!(text, "\nInfluences behind it, strongest first:");
-    let ends = |link: &LinkEvidence| {
-        format!("{} → {}", title(schema, link.edge.from), title(schema, link.edge.to))
-    };
-    let few = &shown[..shown.len().min(MOST_LINKS)];
-    let width = few.iter().map(|link| ends(link).chars().count()).max().unwrap_or(0);
-    for link in few {
-        let _ = writeln!(text, "  {:width$}  {}", ends(link), evidence(link));
-    }
-    if shown.len() > few.len() {
-        let _ = writeln!(text, "  and {} more, none of them stronger", shown.len() - few.len());
-    }
-}
-
-/// What is known about an influence.
-fn evidence(link: &LinkEvidence) -> String {
-    let mut words = vec![format!("influence {}", number(link.edge.weight, 2))];
-    if let Some(support) = link.edge.support.filter(|support| support.members > 1) {
-        words.push(format!("seen by {} of {} members", support.agreeing, support.members));
-    }
-    if let Some(pair) = &link.finding {
-        words.push(format!(
-            "discovery: {}, strength {}",
-            pair.verdict.word(),
-            number(pair.strength, 2)
-        ));
-    }
-    words.join("; ")
-}
-
-/// What speaks against an explanation.
-pub(super) fn doubts(
-    text: &mut String,
-    schema: &Schema,
-    trajectory: &Trajectory,
-    doubts: &[crate::explain::Doubt],
-) {
-    let lines = doubt::sentences(schema, doubts, trajectory.first());
-    if lines.is_empty() {
-        let _ = writeln!(text, "\nNothing known speaks against it.");
-        return;
-    }
-    let _ = writeln!(text, "\nWhat speaks against it:");
-    for line in lines {
-        let _ = writeln!(text, "  {line}");
-    }
 }
