@@ -1,4 +1,5 @@
-//! How long explanations take: `cargo bench --bench explain`.
+//! How long explanations take, and what an audit gives for the rules themselves as a model:
+//! `cargo bench --bench explain`.
 
 #[path = "../tests/common/exact.rs"]
 #[allow(dead_code)] // the tests need more of it
@@ -12,10 +13,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use becausal::chain::{ExtendedGraph, Origin};
-use becausal::explain::{Explainer, Situation};
+use becausal::env::{EnvironmentError, Options, collect, find, random_action};
+use becausal::explain::{AuditOptions, Explainer, Situation, audit};
 use becausal::model::Dynamics;
+use becausal::policy::RandomPolicy;
 use becausal::render::chain_layout;
+use becausal::{Environment, Transitions};
 
+use exact::Exact;
 use explanations::{Against, Many, many, within};
 
 fn main() {
@@ -57,6 +62,32 @@ fn main() {
         let picture = contrast.picture().expect("a picture");
         black_box(picture.drawing(&chain_layout()).png(2.0).expect("a PNG"));
     });
+    audit_rules("AimTest-v0", &Exact::aim_test());
+    audit_rules("Vacuum-v0", &Exact::vacuum());
+    audit_rules("CartPole-v1", &Exact::cart_pole());
+    audit_rules("BuildMarine-v0", &Exact::build_marine());
+}
+
+/// Audits the rules of an environment as its model, under random actions.
+fn audit_rules(id: &str, rules: &Exact) {
+    let environment = find(id).and_then(|entry| entry.make(&Options::default())).expect("made");
+    let schema = Arc::clone(environment.schema());
+    let mut data = Transitions::new(Arc::clone(&schema));
+    collect::<_, EnvironmentError>(
+        &environment,
+        20_000,
+        0,
+        |_, stream, action| random_action(&schema, stream, action),
+        |part| {
+            data.append(part);
+            Ok(())
+        },
+    )
+    .expect("collected");
+    let policy = RandomPolicy::new(schema).expect("bounded");
+    let options = AuditOptions::default();
+    let audit = audit(&environment, rules, &policy, &data, &options).expect("an audit");
+    println!("\n{id}: {}", audit.text());
 }
 
 /// The best of some repetitions, being the least disturbed.

@@ -14,7 +14,7 @@
 //! | [`policy`] | how an agent chooses its actions |
 //! | [`chain`] | the extended graph over several steps and the causal chain in it |
 //! | [`explain`] | why, why not, what if; how far to trust it; the audit against an environment |
-//! | [`render`] | pictures, charts and tables: SVG, PNG, DOT, text |
+//! | [`render`] | explanations, pictures, charts and tables: text, SVG, PNG, DOT, JSON |
 //!
 //! Record some transitions and look at them:
 //!

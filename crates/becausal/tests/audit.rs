@@ -4,6 +4,8 @@
 #[allow(dead_code)] // other tests need more of it
 mod exact;
 
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use becausal::env::{AnyEnvironment, EnvironmentError, collect, find, random_action};
@@ -13,6 +15,16 @@ use becausal::policy::{Policy, RandomPolicy};
 use becausal::{Environment, Schema, Transitions};
 
 use exact::{Exact, Rules};
+
+/// Compares with a file under `tests/golden`; `UPDATE_GOLDEN=1 cargo test` writes it anew.
+fn assert_golden(name: &str, text: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/explain").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, text).expect("written");
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, expected, "differs from {}", path.display());
+}
 
 fn made(id: &str) -> AnyEnvironment {
     find(id).and_then(|entry| entry.make(&becausal::env::Options::default())).expect("made")
@@ -126,8 +138,8 @@ fn an_audit_tells_its_figures_in_text_and_json() {
     assert_eq!(value["trivial"]["everything"]["recall"], 1.0);
     assert!(value["trivial"]["direct"]["precision"].is_number());
     assert_eq!(value["curve"].as_array().map(Vec::len), Some(6));
-    let text = audit.text();
-    assert!(text.contains("nothing but the direct effect") && text.contains("precision"), "{text}");
+    assert_golden("audit-vacuum.txt", &audit.text());
+    assert_golden("audit-vacuum.json", &format!("{value}\n"));
 }
 
 #[test]

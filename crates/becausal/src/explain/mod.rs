@@ -8,6 +8,31 @@
 //!
 //! A contrast compares what happened with what would have happened under the *same noise*: the noise
 //! of recorded steps is inferred and used again, and beyond the record both take the most likely course.
+//!
+//! ```
+//! use becausal::Transitions;
+//! use becausal::explain::{ExplainError, Explainer, Options, Scale, Situation};
+//! use becausal::model::Dynamics;
+//! use becausal::policy::Policy;
+//!
+//! /// Why was this step taken, and not the other action?
+//! fn ask(
+//!     model: &dyn Dynamics,
+//!     policy: &dyn Policy,
+//!     data: &Transitions,
+//!     other: &[f64],
+//! ) -> Result<(), ExplainError> {
+//!     let options = Options { horizon: 4, ..Options::default() };
+//!     let situation = Situation::recorded(data, 0, 12, options.horizon)?;
+//!     let explainer = Explainer::new(model, Some(policy), None, options)?
+//!         .with_scale(Scale::of(data), 0.01);
+//!     println!("{}", explainer.why(&situation)?.sentence());
+//!     let contrast = explainer.why_not(&situation, other)?;
+//!     println!("{}", contrast.text());
+//!     println!("worth {}", contrast.credit.difference());
+//!     Ok(())
+//! }
+//! ```
 
 mod alternatives;
 mod audit;

@@ -5,6 +5,7 @@
 //! Chart ──────────────┼── Drawing ── svg(), png(scale)
 //! Waterfall ──────────┘
 //! Picture ── dot()          Table ── lines()
+//! Why, Contrast ── sentence(), text(), json(), picture(), waterfall()      Audit ── text(), json()
 //! ```
 //!
 //! A [`Picture`] has nodes in columns and weighted links between them: causes and effects, or a
