@@ -62,6 +62,12 @@ fn main() {
         let picture = contrast.picture().expect("a picture");
         black_box(picture.drawing(&chain_layout()).png(2.0).expect("a PNG"));
     });
+    let explainer = Explainer::new(&dynamics, Some(&policy), None, within(1000)).expect("one");
+    report("a why-not of 1000 steps, text and picture", 1, || {
+        let contrast = explainer.why_not(&situation, &[-1.0, 0.0]).expect("a contrast");
+        black_box(contrast.text());
+        black_box(contrast.picture().expect("a picture").drawing(&chain_layout()).svg());
+    });
     audit_rules("AimTest-v0", &Exact::aim_test());
     audit_rules("Vacuum-v0", &Exact::vacuum());
     audit_rules("CartPole-v1", &Exact::cart_pole());

@@ -1,5 +1,7 @@
 //! The picture of a contrast: two chains over each other, and the waterfall of their rewards.
 
+use std::collections::BTreeMap;
+
 use super::chain_picture::{headings, link_entry, node_entries, notes};
 use super::picture::{LegendEntry, LinkStyle, Picture, PictureError, Tone};
 use super::sketch::Sketch;
@@ -152,9 +154,11 @@ fn overlay(this: Vec<Stroke>, other: Vec<Stroke>, steps: usize) -> Vec<Stroke> {
         stroke
     };
     let mut all: Vec<Stroke> = this.into_iter().map(last).collect();
+    let places: BTreeMap<(Node, Node), usize> =
+        all.iter().enumerate().map(|(place, stroke)| ((stroke.from, stroke.to), place)).collect();
     for stroke in other.into_iter().map(last) {
-        match all.iter_mut().find(|s| s.from == stroke.from && s.to == stroke.to) {
-            Some(both) => both.weight = both.weight.max(stroke.weight),
+        match places.get(&(stroke.from, stroke.to)) {
+            Some(&place) => all[place].weight = all[place].weight.max(stroke.weight),
             None => all.push(stroke),
         }
     }

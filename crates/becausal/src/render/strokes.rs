@@ -1,5 +1,7 @@
 //! The influences of a chain as strokes of a picture.
 
+use std::collections::BTreeSet;
+
 use super::picture::Tone;
 use crate::chain::{Chain, Edge, Node, Part, Way};
 
@@ -43,12 +45,18 @@ pub(super) fn strokes(chain: &Chain, tone: Tone, paid: &dyn Fn(Node) -> f64) -> 
         payments.retain(|(share, _)| *share > 0.0);
         payments.truncate(MOST_PAYMENTS);
     }
+    let reads: BTreeSet<(Node, Node)> = chain
+        .edges()
+        .filter(|edge| edge.way == Way::Reward)
+        .map(|edge| (edge.from, edge.to))
+        .collect();
+    let mut paid_by: BTreeSet<(Node, Node)> = BTreeSet::new();
     let mut found: Vec<Stroke> = Vec::new();
     for edge in chain.edges() {
         let (mut to, mut weight) = (edge.to, edge.weight);
         if edge.to.part == Part::Reward {
             let payment = payments[edge.to.index].iter().find(|(_, step)| *step == edge.to.step);
-            let Some(&(share, _)) = payment.filter(|_| !is_before_and_after(chain, edge)) else {
+            let Some(&(share, _)) = payment.filter(|_| !is_before_and_after(&reads, edge)) else {
                 continue;
             };
             (to, weight) = (Node::reward(steps, edge.to.index), share.min(1.0));
@@ -56,8 +64,8 @@ pub(super) fn strokes(chain: &Chain, tone: Tone, paid: &dyn Fn(Node) -> f64) -> 
         if edge.way == Way::Action {
             weight = 0.6; // an action acts or it does not: its links have one width
         }
-        if found.iter().rev().any(|stroke| stroke.from == edge.from && stroke.to == to) {
-            continue;
+        if to.part == Part::Reward && !paid_by.insert((edge.from, to)) {
+            continue; // another step of the same reward reads the same value
         }
         let head = chain.heads().binary_search(&edge.from).is_ok();
         let tone = if head { Tone::Plain } else { tone };
@@ -67,12 +75,11 @@ pub(super) fn strokes(chain: &Chain, tone: Tone, paid: &dyn Fn(Node) -> f64) -> 
 }
 
 /// Whether a reward reads this variable before its step although it is in the chain after it too.
-fn is_before_and_after(chain: &Chain, edge: &Edge) -> bool {
+fn is_before_and_after(reads: &BTreeSet<(Node, Node)>, edge: &Edge) -> bool {
+    let after = Node { step: edge.from.step + 1, ..edge.from };
     edge.from.part == Part::State
         && edge.from.step == edge.to.step
-        && chain.edges().any(|other| {
-            other.to == edge.to && other.from == (Node { step: edge.from.step + 1, ..edge.from })
-        })
+        && reads.contains(&(after, edge.to))
 }
 
 /// Takes out what has not moved, unless a reward would lose its last way.
@@ -82,21 +89,21 @@ pub(super) fn without_unmoved(strokes: Vec<Stroke>, moved: &dyn Fn(Node) -> bool
     let mut kept: Vec<Stroke> =
         strokes.iter().filter(|s| stays(s.from) && stays(s.to)).cloned().collect();
     // A node that nothing leads into any more is no longer on a way.
-    let mut reached: Vec<Node> = Vec::new();
+    let mut reached: BTreeSet<Node> = BTreeSet::new();
     kept.retain(|stroke| {
         let goes = given(stroke.from) || reached.contains(&stroke.from);
         if goes {
-            reached.push(stroke.to);
+            reached.insert(stroke.to);
         }
         goes
     });
     // Nor is one that leads nowhere.
-    let mut leading: Vec<Node> = Vec::new();
+    let mut leading: BTreeSet<Node> = BTreeSet::new();
     kept.reverse();
     kept.retain(|stroke| {
         let leads = stroke.to.part == Part::Reward || leading.contains(&stroke.to);
         if leads {
-            leading.push(stroke.from);
+            leading.insert(stroke.from);
         }
         leads
     });
