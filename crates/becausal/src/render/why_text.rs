@@ -63,7 +63,7 @@ impl Why {
         }
         let direct = acted_on(schema, &self.evidence.links);
         if !direct.is_empty() {
-            let _ = writeln!(text, "The action itself acts on {}.", few(direct));
+            let _ = writeln!(text, "Depending on the action itself: {}.", few(direct));
         }
         links(&mut text, schema, &self.evidence.links);
         doubts(&mut text, schema, trajectory, &self.evidence.doubts);
