@@ -177,6 +177,77 @@ pub struct Discover {
     pub seed: u64,
 }
 
+/// Arguments of `becausal explain`.
+#[derive(Args)]
+pub struct Explain {
+    /// The run whose model and policy explain
+    pub run: PathBuf,
+    /// Explain a step of a new episode that begins with this seed
+    #[arg(long, value_name = "S", conflicts_with = "data")]
+    pub episode_seed: Option<u64>,
+    /// Explain a step of these recorded transitions (default: those of the run)
+    #[arg(long, value_name = "DATA")]
+    pub data: Option<PathBuf>,
+    /// The episode of the recorded transitions, counted from 0
+    #[arg(long, value_name = "E", default_value_t = 0, conflicts_with = "episode_seed")]
+    pub episode: usize,
+    /// The step whose action is explained, counted from 0
+    #[arg(long, value_name = "T")]
+    pub step: usize,
+    /// Why not this action instead: depot, or main=0.5,lateral=-1
+    #[arg(long, value_name = "ACTION", allow_hyphen_values = true, conflicts_with = "what_if")]
+    pub why_not: Option<String>,
+    /// What if this had been different: money=400, or money=400,build=none
+    #[arg(long, value_name = "CHANGE", allow_hyphen_values = true)]
+    pub what_if: Option<String>,
+    /// How many steps a chain has, at most
+    #[arg(long, value_name = "H", default_value_t = 5)]
+    pub horizon: usize,
+    /// Influences above this count, from 0 to 1
+    #[arg(long, value_name = "X", default_value_t = 0.1, allow_negative_numbers = true)]
+    pub tau: f64,
+    /// A reward to explain (may be given several times; default: all)
+    #[arg(long, value_name = "NAME")]
+    pub reward: Vec<String>,
+    /// The factor by which a reward counts less for every step that it comes later
+    #[arg(long, value_name = "G", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub discount: f64,
+    /// What to show of a contrast in a picture: both chains, or what the difference is worth
+    #[arg(long, default_value = "chain", value_parser = ["chain", "worth"])]
+    pub show: String,
+    /// Print one sentence
+    #[arg(long)]
+    pub brief: bool,
+    /// The format (default: as FILE ends, text without FILE)
+    #[arg(long, value_parser = ["text", "json", "svg", "png", "dot"])]
+    pub format: Option<String>,
+    /// Where to (default: standard output)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of `becausal audit`.
+#[derive(Args)]
+pub struct Audit {
+    /// The run whose explanations are examined
+    pub run: PathBuf,
+    /// Who acts (default: the policy of the run)
+    #[arg(long, value_parser = ["random"])]
+    pub policy: Option<String>,
+    /// In how many states all other actions are tried
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub states: usize,
+    /// How many steps are compared
+    #[arg(long, value_name = "H", default_value_t = 5)]
+    pub horizon: usize,
+    /// The factor by which a reward counts less for every step that it comes later
+    #[arg(long, value_name = "G", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub discount: f64,
+    /// Seed of all that is random
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    pub seed: u64,
+}
+
 fn parse_edge(text: &str) -> Result<(String, String), String> {
     match text.split_once("->") {
         Some((cause, effect)) if !cause.trim().is_empty() && !effect.trim().is_empty() => {

@@ -3,9 +3,11 @@
 use std::fmt::{self, Write};
 use std::process::ExitCode;
 
+use becausal::chain::ChainError;
 use becausal::data::{DataError, Problem};
 use becausal::discovery::DiscoveryError;
 use becausal::env::EnvironmentError;
+use becausal::explain::ExplainError;
 use becausal::schema::{Mistake, SchemaError};
 
 /// A command that could not be carried out.
@@ -80,6 +82,18 @@ impl From<DiscoveryError> for Failure {
     fn from(error: DiscoveryError) -> Self {
         match error {
             DiscoveryError::Empty | DiscoveryError::Graph(_) => Self::failed(error),
+            _ => Self::usage(error),
+        }
+    }
+}
+
+impl From<ExplainError> for Failure {
+    fn from(error: ExplainError) -> Self {
+        match error {
+            ExplainError::Environment(error) => Self::from(error),
+            ExplainError::Chain(ChainError::Size { .. } | ChainError::NoRewards)
+            | ExplainError::Schema { .. }
+            | ExplainError::Audit(_) => Self::failed(error),
             _ => Self::usage(error),
         }
     }

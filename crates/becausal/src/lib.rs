@@ -13,7 +13,9 @@
 //! | [`nn`] | small neural networks: grouped layers, gradients, distributions |
 //! | [`model`] | the causal world model and the influence of each variable under an action |
 //! | [`policy`] | how an agent chooses its actions |
-//! | [`render`] | pictures, charts and tables: SVG, PNG, DOT, text |
+//! | [`chain`] | the extended graph over several steps and the causal chain in it |
+//! | [`explain`] | why, why not, what if; how far to trust it; the audit against an environment |
+//! | [`render`] | explanations, pictures, charts and tables: text, SVG, PNG, DOT, JSON |
 //!
 //! Record some transitions and look at them:
 //!
@@ -41,9 +43,11 @@
 //! # Ok::<(), EnvironmentError>(())
 //! ```
 
+pub mod chain;
 pub mod data;
 pub mod discovery;
 pub mod env;
+pub mod explain;
 pub mod model;
 pub mod nn;
 pub mod policy;

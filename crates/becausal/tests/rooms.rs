@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each room and the rooms it may use. `random` is the cellar: everyone may draw from it.
-const ROOMS: [(&str, &[&str]); 9] = [
+const ROOMS: [(&str, &[&str]); 12] = [
     ("random", &[]),
     ("schema", &[]),
     ("data", &["random", "schema"]),
@@ -13,8 +13,11 @@ const ROOMS: [(&str, &[&str]); 9] = [
     ("discovery", &["random", "schema", "data"]),
     ("nn", &["random"]),
     ("model", &["random", "schema", "data", "discovery", "nn"]),
-    ("policy", &["random", "schema", "data", "env", "discovery", "model"]),
-    ("render", &["schema", "discovery"]),
+    ("policy", &["random", "schema", "data", "env", "discovery", "nn", "model"]),
+    ("chain", &["random", "schema", "data", "discovery", "model", "policy"]),
+    ("explain", &["random", "schema", "data", "env", "discovery", "model", "policy", "chain"]),
+    ("render", &["schema", "data", "discovery", "chain", "explain"]),
+    ("run", &["random", "schema", "data", "env", "discovery", "nn", "model", "policy"]),
 ];
 
 /// The rooms that a piece of source mentions with `crate::…`, with the line.

@@ -5,6 +5,7 @@
 //! Chart ──────────────┼── Drawing ── svg(), png(scale)
 //! Waterfall ──────────┘
 //! Picture ── dot()          Table ── lines()
+//! Why, Contrast ── sentence(), text(), json(), picture(), waterfall()      Audit ── text(), json()
 //! ```
 //!
 //! A [`Picture`] has nodes in columns and weighted links between them: causes and effects, or a
@@ -27,12 +28,19 @@
 //! ```
 
 mod annotate;
+mod audit_text;
 mod axis;
 mod causal_graph;
+mod chain_picture;
 mod colour;
+mod contrast_picture;
+mod contrast_text;
 mod curves;
 mod dot;
+mod doubt;
 mod drawing;
+mod evidence_text;
+mod explanation_json;
 mod font;
 mod frame;
 mod geometry;
@@ -44,11 +52,17 @@ mod picture;
 mod png;
 mod route;
 mod rows;
+mod selection;
+mod sketch;
 mod spacing;
+mod strokes;
 mod svg;
 mod text;
 mod waterfall;
+mod why_text;
+mod words;
 
+pub use chain_picture::chain_layout;
 pub use colour::Colour;
 pub use curves::{Chart, ChartError, Series, SeriesPoint};
 pub use drawing::{Anchor, Drawing, Mark, Shape, Step, Stroke, Text};
