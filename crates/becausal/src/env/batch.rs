@@ -45,6 +45,19 @@ impl<E: Environment> Batch<E> {
         batch
     }
 
+    /// Takes other copies in place of its own, as many, in the middle of their episodes.
+    ///
+    /// # Panics
+    /// When there are not as many.
+    pub fn replace(&mut self, copies: Vec<E>) {
+        assert_eq!(copies.len(), self.copies.len(), "a copy for each");
+        let width = self.widths[0];
+        for (copy, into) in copies.iter().zip(self.states.chunks_exact_mut(width)) {
+            into.copy_from_slice(copy.state());
+        }
+        self.copies = copies;
+    }
+
     /// Number of copies.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -140,6 +140,68 @@ impl Distribution {
         self.deviation(parameters).map(|deviation| deviation.hypot(rounding))
     }
 
+    /// How undecided it is, in nats; writes the derivatives by the parameters. Of a bounded number,
+    /// that of the normal one behind it.
+    pub fn entropy(&self, parameters: &[f32], derivatives: &mut [f32]) -> f64 {
+        match *self {
+            Normal { floor } | Rounded { floor, .. } | Bounded { floor } => {
+                let (_, deviation, slope) = scale(parameters, floor);
+                write(derivatives, [0.0, slope / deviation]);
+                deviation.ln() - log_normal_density(0.0) + 0.5
+            }
+            Bernoulli => {
+                let logit = f64::from(parameters[0]);
+                let one = 1.0 / (1.0 + (-logit).exp());
+                write(derivatives, [-logit * one * (1.0 - one)]);
+                one * softplus(-logit) + (1.0 - one) * softplus(logit)
+            }
+            Categorical(labels) => {
+                let total = log_sum(&parameters[..labels]);
+                let log = |at: usize| f64::from(parameters[at]) - total;
+                let entropy = -(0..labels).map(|at| log(at).exp() * log(at)).sum::<f64>();
+                for (at, derivative) in derivatives[..labels].iter_mut().enumerate() {
+                    let slope = -log(at).exp() * (log(at) + entropy);
+                    write(std::slice::from_mut(derivative), [slope]);
+                }
+                entropy
+            }
+        }
+    }
+
+    /// The Kullback-Leibler divergence of the distribution with the parameters `before` from this
+    /// one with `parameters`; writes its derivatives by `parameters`.
+    pub fn divergence(&self, before: &[f32], parameters: &[f32], derivatives: &mut [f32]) -> f64 {
+        match *self {
+            Normal { floor } | Rounded { floor, .. } | Bounded { floor } => {
+                let (old_mean, old, _) = scale(before, floor);
+                let (mean, deviation, slope) = scale(parameters, floor);
+                let square = (old * old + (mean - old_mean).powi(2)) / (deviation * deviation);
+                let by_mean = (mean - old_mean) / (deviation * deviation);
+                write(derivatives, [by_mean, (1.0 - square) / deviation * slope]);
+                (deviation / old).ln() + 0.5 * (square - 1.0)
+            }
+            Bernoulli => {
+                let [old, new] = [before, parameters].map(|p| f64::from(p[0]));
+                let share = |logit: f64| 1.0 / (1.0 + (-logit).exp());
+                write(derivatives, [share(new) - share(old)]);
+                let one = softplus(-new) - softplus(-old);
+                let zero = softplus(new) - softplus(old);
+                share(old) * one + (1.0 - share(old)) * zero
+            }
+            Categorical(labels) => {
+                let [old, new] = [before, parameters].map(|p| log_sum(&p[..labels]));
+                let mut sum = 0.0;
+                for (at, derivative) in derivatives[..labels].iter_mut().enumerate() {
+                    let was = f64::from(before[at]) - old;
+                    let is = f64::from(parameters[at]) - new;
+                    sum += was.exp() * (was - is);
+                    write(std::slice::from_mut(derivative), [is.exp() - was.exp()]);
+                }
+                sum
+            }
+        }
+    }
+
     /// Draws noise, `noises()` numbers.
     pub fn draw(&self, stream: &mut Stream, noise: &mut [f64]) {
         for value in &mut noise[..self.noises()] {
@@ -290,6 +352,31 @@ mod tests {
         (Categorical(3), [0.1, -0.5, 1.2], [0.0, 1.0, 2.0]),
         (Bounded { floor: 1e-3 }, [0.4, -0.3, 0.0], [0.5, -0.9, 0.99]),
     ];
+
+    #[test]
+    fn entropy_and_divergence_have_exact_derivatives() {
+        for (distribution, parameters, _) in ALL {
+            let before = [0.2, 0.1, -0.4];
+            let nothing = distribution.divergence(&parameters, &parameters, &mut [0.0; 3]);
+            assert!(nothing.abs() < 1e-9, "{distribution:?} from itself: {nothing}");
+            let measures: [&dyn Fn(&[f32], &mut [f32]) -> f64; 2] =
+                [&|p, d| distribution.entropy(p, d), &|p, d| distribution.divergence(&before, p, d)];
+            for measure in measures {
+                let mut derivatives = [0.0; 3];
+                measure(&parameters, &mut derivatives);
+                for at in 0..distribution.parameters() {
+                    let moved = |step: f32| {
+                        let mut moved = parameters;
+                        moved[at] += step;
+                        measure(&moved, &mut [0.0; 3])
+                    };
+                    let difference = (moved(1e-2) - moved(-1e-2)) / 2e-2;
+                    let off = (difference - f64::from(derivatives[at])).abs();
+                    assert!(off < 1e-3, "{distribution:?} by {at}: {difference} {derivatives:?}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn derivatives_agree_with_differences() {

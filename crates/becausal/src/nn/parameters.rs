@@ -89,6 +89,13 @@ impl Gradients {
         &mut self.blocks[parameter.0]
     }
 
+    /// Adds the gradients of another part of the loss.
+    pub fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.blocks.iter_mut().zip(&other.blocks) {
+            super::math::add_scaled(mine, 1.0, theirs);
+        }
+    }
+
     /// Back to zero.
     pub fn clear(&mut self) {
         self.blocks.iter_mut().for_each(|block| block.fill(0.0));

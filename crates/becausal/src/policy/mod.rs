@@ -1,4 +1,32 @@
-//! How an agent chooses its actions.
+//! How an agent chooses its actions, and how it learns to.
+//!
+//! A [`Policy`] gives an action for a state. An [`ActorCritic`] is one that learns: by proximal policy
+//! optimisation ([`Learner`]), from real episodes ([`Play`]) or from episodes dreamed by a world
+//! model ([`Dream`]).
+
+mod action_space;
+mod actor_critic;
+mod dream;
+mod error;
+mod evaluation;
+mod experience;
+mod interaction;
+mod observation;
+mod play;
+mod ppo;
+mod ppo_loss;
+
+pub use action_space::ActionSpace;
+pub use actor_critic::ActorCritic;
+pub use dream::Dream;
+pub use error::LearningError;
+pub use evaluation::{Evaluation, LONGEST_EPISODE, evaluate};
+pub use experience::{Advantages, Experience};
+pub use interaction::{Exploration, interact};
+pub use observation::{Observation, Running};
+pub use play::{Play, PlayedEpisode};
+pub use ppo::{Learner, PpoOptions, PpoReport};
+pub use ppo_loss::{PpoRows, PpoSums, PpoWeights, ppo_loss};
 
 use std::sync::Arc;
 
