@@ -1,8 +1,6 @@
 //! Basis functions of the inputs: what a linear regression needs to follow most dynamics.
 
-use ndarray::Array2;
-
-use super::frame::Frame;
+use super::frame::{Frame, Series};
 use crate::schema::Kind;
 
 /// Standardised values beyond this are cut off before they are squared or multiplied.
@@ -297,19 +295,44 @@ impl Basis {
         input.is_some() && self.inputs_of(feature).contains(&input)
     }
 
-    /// Writes the features of some rows, one row after the other, into the top of `into`.
-    pub(super) fn fill(&self, frame: &Frame, rows: &[u32], into: &mut Array2<f64>) {
-        let mut atoms = vec![0.0; self.atoms.len()];
-        let width = self.width();
-        let target = into.as_slice_mut().expect("a matrix in row order");
-        for (&row, out) in rows.iter().zip(target.chunks_exact_mut(width)) {
-            for (value, atom) in atoms.iter_mut().zip(&self.atoms) {
-                *value = atom.value(frame, row as usize);
+    /// The atoms whose product a feature is; none for the constant.
+    pub(super) fn factors(&self, feature: usize) -> impl Iterator<Item = usize> {
+        let feature = feature.checked_sub(1).map(|index| self.features[index]);
+        feature.into_iter().flat_map(|feature| {
+            [Some(feature.first), feature.second, feature.third].into_iter().flatten()
+        })
+    }
+
+    /// The atoms that some features are made of, and the number of all atoms.
+    pub(super) fn atoms_of(&self, features: &[usize]) -> (Vec<usize>, usize) {
+        let mut used = vec![false; self.atoms.len()];
+        for &feature in features {
+            self.factors(feature).for_each(|atom| used[atom] = true);
+        }
+        ((0..used.len()).filter(|&atom| used[atom]).collect(), used.len())
+    }
+
+    /// Writes the values of an atom in some rows.
+    pub(super) fn write_atom(&self, atom: usize, frame: &Frame, rows: &[u32], into: &mut [f64]) {
+        let Atom { column, shape, .. } = self.atoms[atom];
+        let series = &frame.u[column];
+        let (low, high, mean, scale) = (series.low, series.high, series.mean, series.scale);
+        let plain = |value: f64| (value - mean) / scale;
+        let cut = |value: f64| plain(value.clamp(low, high)).clamp(-CUT, CUT);
+        match shape {
+            Shape::Linear => sweep(series, rows, into, plain),
+            Shape::Cut => sweep(series, rows, into, cut),
+            Shape::Square => sweep(series, rows, into, |value| cut(value) * cut(value)),
+            Shape::Cube => sweep(series, rows, into, |value| cut(value) * cut(value) * cut(value)),
+            // Around zero itself, where dynamics have their kinks, not around the mean.
+            Shape::Absolute => {
+                sweep(series, rows, into, |value| (value.clamp(low, high) / scale).abs())
             }
-            out[0] = 1.0;
-            for (value, feature) in out[1..].iter_mut().zip(&self.features) {
-                let factor = |atom: Option<usize>| atom.map_or(1.0, |atom| atoms[atom]);
-                *value = atoms[feature.first] * factor(feature.second) * factor(feature.third);
+            Shape::Indicator(code) => {
+                sweep(series, rows, into, |value| f64::from(u8::from(value == code)))
+            }
+            Shape::Above(threshold) => {
+                sweep(series, rows, into, |value| f64::from(u8::from(value > threshold)))
             }
         }
     }
@@ -337,20 +360,9 @@ impl Candidates {
     }
 }
 
-impl Atom {
-    fn value(&self, frame: &Frame, row: usize) -> f64 {
-        let series = &frame.u[self.column];
-        let value = series.values[row];
-        let cut = || series.standard(row).clamp(-CUT, CUT);
-        match self.shape {
-            Shape::Linear => (value - series.mean) / series.scale,
-            Shape::Cut => cut(),
-            Shape::Square => cut() * cut(),
-            Shape::Cube => cut() * cut() * cut(),
-            // Around zero itself, where dynamics have their kinks, not around the mean.
-            Shape::Absolute => (value.clamp(series.low, series.high) / series.scale).abs(),
-            Shape::Indicator(code) => f64::from(u8::from(value == code)),
-            Shape::Above(threshold) => f64::from(u8::from(value > threshold)),
-        }
+/// Writes a function of a column's values in some rows.
+fn sweep(series: &Series, rows: &[u32], into: &mut [f64], value: impl Fn(f64) -> f64) {
+    for (into, &row) in into.iter_mut().zip(rows) {
+        *into = value(series.values[row as usize]);
     }
 }

@@ -1,10 +1,11 @@
 //! One of the two halves: what is learned on one fold is judged on the other.
 
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView2, Axis, s};
 
 use super::basis::{Basis, Candidates};
+use super::block::{BLOCK, Block};
 use super::frame::Frame;
-use super::ridge::{BLOCK, Gram, Solver};
+use super::ridge::{Gram, Solver};
 use super::target::Target;
 
 /// Rows from which products are chosen and, times three, trees are grown; regressions use all.
@@ -74,20 +75,38 @@ impl Fold {
         touched.any(|input| inputs.contains(&input))
     }
 
-    /// Calls `work` with blocks of rows, their features, and their predictions, one column for each
-    /// column of `coefficients`.
+    /// Calls `work` with blocks of rows and their predictions, one column for each column of
+    /// `coefficients`.
     pub(super) fn predict(
+        &self,
+        frame: &Frame,
+        rows: &[u32],
+        coefficients: &Array2<f64>,
+        mut work: impl FnMut(&[u32], &Array2<f64>),
+    ) {
+        // A model of a lower level has no use for most features.
+        let used: Vec<usize> = (0..self.basis.width())
+            .filter(|&feature| coefficients.row(feature).iter().any(|&weight| weight != 0.0))
+            .collect();
+        let coefficients = coefficients.select(Axis(0), &used);
+        let mut block = Block::of(&self.basis, used);
+        for rows in rows.chunks(BLOCK) {
+            work(rows, &block.fill(frame, rows).dot(&coefficients));
+        }
+    }
+
+    /// The same, with all features of the rows.
+    pub(super) fn predict_with_features(
         &self,
         frame: &Frame,
         rows: &[u32],
         coefficients: &Array2<f64>,
         mut work: impl FnMut(&[u32], ArrayView2<'_, f64>, &Array2<f64>),
     ) {
-        let mut block = Array2::zeros((BLOCK, self.basis.width()));
+        let mut block = Block::all(&self.basis);
         for rows in rows.chunks(BLOCK) {
-            self.basis.fill(frame, rows, &mut block);
-            let filled = block.slice(s![..rows.len(), ..]);
-            work(rows, filled, &filled.dot(coefficients));
+            let features = block.fill(frame, rows);
+            work(rows, features, &features.dot(coefficients));
         }
     }
 }
@@ -152,14 +171,13 @@ fn screen(
     let mut sums = Array2::<f64>::zeros((products.width(), targets.len()));
     let mut means = vec![0.0; products.width()];
     let mut squares = vec![0.0; products.width()];
-    let mut block = Array2::zeros((BLOCK, products.width()));
+    let mut block = Block::all(products);
     for (index, part) in rows.chunks(BLOCK).enumerate() {
-        products.fill(frame, part, &mut block);
-        let block = block.slice(s![..part.len(), ..]);
+        let block = block.fill(frame, part);
         let from = index * BLOCK;
         sums += &block.t().dot(&residuals.slice(s![from..from + part.len(), ..]));
-        for row in block.rows() {
-            for (feature, value) in row.iter().enumerate() {
+        for (feature, values) in block.columns().into_iter().enumerate() {
+            for value in values {
                 means[feature] += value;
                 squares[feature] += value * value;
             }
@@ -199,10 +217,9 @@ fn residuals(frame: &Frame, targets: &[Target], rows: &[u32], basis: &Basis) -> 
         coefficients.column_mut(index).assign(&both.column(1));
     }
     let mut residuals = Array2::zeros((rows.len(), targets.len()));
-    let mut block = Array2::zeros((BLOCK, basis.width()));
+    let mut block = Block::all(basis);
     for (index, part) in rows.chunks(BLOCK).enumerate() {
-        basis.fill(frame, part, &mut block);
-        let predicted = block.slice(s![..part.len(), ..]).dot(&coefficients);
+        let predicted = block.fill(frame, part).dot(&coefficients);
         for (offset, &row) in part.iter().enumerate() {
             for target in 0..targets.len() {
                 residuals[[index * BLOCK + offset, target]] =

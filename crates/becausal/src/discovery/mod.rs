@@ -27,6 +27,7 @@
 mod auto;
 mod basis;
 mod bins;
+mod block;
 mod boost;
 mod bootstrap;
 mod by_action;

@@ -114,7 +114,7 @@ impl Question<'_> {
         let (low, high) = self.range;
         for model in &models {
             let fold = model.fold;
-            fold.predict(frame, &fold.judged, &model.coefficients, |rows, _, predicted| {
+            fold.predict(frame, &fold.judged, &model.coefficients, |rows, predicted| {
                 for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                     let row = row as usize;
                     let value = self.target.value(frame, row);
@@ -264,7 +264,7 @@ impl Question<'_> {
         let mut rest = self.rest(fold, learned, &coefficients);
         let trees = self.trees(learned, &mut rest, &[], growth);
         let mut loss = 0.0;
-        fold.predict(self.frame, judged, &coefficients, |rows, _, predicted| {
+        fold.predict(self.frame, judged, &coefficients, |rows, predicted| {
             for (&row, predicted) in rows.iter().zip(predicted.column(0)) {
                 let added = trees.predict(self.bins.row(row as usize));
                 let value = self.target.value(self.frame, row as usize);
@@ -278,7 +278,7 @@ impl Question<'_> {
     /// What one column of coefficients leaves over of the target.
     fn rest(&self, fold: &Fold, rows: &[u32], coefficients: &Array2<f64>) -> Vec<f64> {
         let mut rest = Vec::with_capacity(rows.len());
-        fold.predict(self.frame, rows, coefficients, |rows, _, predicted| {
+        fold.predict(self.frame, rows, coefficients, |rows, predicted| {
             let values = rows.iter().map(|&row| self.target.value(self.frame, row as usize));
             rest.extend(
                 values.zip(predicted.column(0)).map(|(value, predicted)| value - predicted),
@@ -318,7 +318,7 @@ impl Question<'_> {
                     self.trees(&fold.grown, &mut rest, &self.drops[drop], growth)
                 })
                 .collect();
-            fold.predict(frame, &fold.judged, &coefficients, |rows, _, predicted| {
+            fold.predict(frame, &fold.judged, &coefficients, |rows, predicted| {
                 for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                     let row = row as usize;
                     let value = self.target.value(frame, row);
@@ -365,7 +365,7 @@ impl Question<'_> {
                 coefficients.column_mut(column + 1).assign(&terms);
                 expected.push(trees);
             }
-            fold.predict(frame, &fold.judged, &coefficients, |rows, _, predicted| {
+            fold.predict(frame, &fold.judged, &coefficients, |rows, predicted| {
                 for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                     let row = row as usize;
                     let bins = self.bins.row(row);
@@ -404,7 +404,7 @@ impl Question<'_> {
         let both = model.coefficients.select(Axis(1), &[0, drop + 1]);
         let mut added = Vec::with_capacity(fold.grown.len());
         let mut sums = Array1::zeros(fold.basis.width());
-        fold.predict(self.frame, &fold.grown, &both, |rows, features, predicted| {
+        fold.predict_with_features(self.frame, &fold.grown, &both, |rows, features, predicted| {
             let from = added.len();
             for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                 let bins = self.bins.row(row as usize);
@@ -425,7 +425,7 @@ impl Question<'_> {
         };
         let terms = both.select(Axis(1), &[1]);
         let mut rest = Vec::with_capacity(added.len());
-        fold.predict(self.frame, &fold.grown, &terms, |_, _, predicted| {
+        fold.predict(self.frame, &fold.grown, &terms, |_, predicted| {
             let added = added[rest.len()..].iter();
             rest.extend(added.zip(predicted.column(0)).map(|(added, expected)| added - expected));
         });
@@ -483,7 +483,7 @@ impl Question<'_> {
             let dropped = |drop: usize, feature: usize| fold.touches(feature, &self.drops[drop]);
             let coefficients = solver.coefficients(&gram.target(0), self.drops.len(), dropped);
             let most = fold.judged.len().min(fold.grown.len().max(4096) * 2);
-            fold.predict(frame, &fold.judged[..most], &coefficients, |rows, _, predicted| {
+            fold.predict(frame, &fold.judged[..most], &coefficients, |rows, predicted| {
                 for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                     let value = size(row as usize);
                     let with = (value - predicted[0]) * (value - predicted[0]);

@@ -5,10 +5,8 @@ use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
 
 use super::basis::Basis;
+use super::block::{BLOCK, Block};
 use super::frame::Frame;
-
-/// Rows whose features are written out at once.
-pub(super) const BLOCK: usize = 512;
 
 /// Parts of the rows that are summed apart, so that the sum does not depend on the threads.
 const PARTS: usize = 8;
@@ -41,16 +39,15 @@ impl Gram {
                     features: Array2::zeros((width, width)),
                     targets: Array2::zeros((width, targets)),
                 };
-                let mut block = Array2::zeros((BLOCK, width));
+                let mut block = Block::all(basis);
                 let mut values = Array2::zeros((BLOCK, targets));
                 for rows in rows.chunks(BLOCK) {
-                    basis.fill(frame, rows, &mut block);
+                    let block = block.fill(frame, rows);
                     for (&row, mut into) in rows.iter().zip(values.axis_iter_mut(Axis(0))) {
                         for (index, value) in into.iter_mut().enumerate() {
                             *value = target(index, row as usize);
                         }
                     }
-                    let block = block.slice(s![..rows.len(), ..]);
                     let values = values.slice(s![..rows.len(), ..]);
                     general_mat_mul(1.0, &block.t(), &block, 1.0, &mut sums.features);
                     general_mat_mul(1.0, &block.t(), &values, 1.0, &mut sums.targets);
