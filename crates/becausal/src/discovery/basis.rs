@@ -290,6 +290,11 @@ impl Basis {
         }
     }
 
+    /// Whether a feature is a function of a single atom, or the constant.
+    pub(super) fn is_main(&self, feature: usize) -> bool {
+        self.inputs_of(feature)[1].is_none()
+    }
+
     /// Whether a feature is a function of this input.
     pub(super) fn touches(&self, feature: usize, input: Option<usize>) -> bool {
         input.is_some() && self.inputs_of(feature).contains(&input)

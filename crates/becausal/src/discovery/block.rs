@@ -6,7 +6,7 @@ use super::basis::Basis;
 use super::frame::Frame;
 
 /// Rows that a block holds at most.
-pub(super) const BLOCK: usize = 512;
+pub(super) const BLOCK: usize = 128;
 
 /// Some features of a basis for some rows: one feature after the other, so that each is computed
 /// for all rows in one sweep.

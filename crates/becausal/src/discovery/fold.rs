@@ -1,6 +1,6 @@
 //! One of the two halves: what is learned on one fold is judged on the other.
 
-use ndarray::{Array2, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 
 use super::basis::{Basis, Candidates};
 use super::block::{BLOCK, Block};
@@ -34,8 +34,11 @@ pub(super) struct Fold {
     pub trial_gram: Gram,
     /// The rows of `grown` that a trial learns from; the others judge it.
     pub tried: usize,
-    /// The sums over the rows that trees are grown on, where these are fewer.
-    pub grown_gram: Option<Gram>,
+    /// The sums over the rows that trees are grown on, where these are fewer, and the regressions
+    /// on them.
+    pub fewer: Option<(Gram, [Solver; LEVELS])>,
+    /// The regression on functions of single inputs, over the rows that trees are grown on.
+    pub mains: Solver,
     /// Rows that trees are grown on.
     pub grown: Vec<u32>,
     /// Rows that judge.
@@ -64,9 +67,24 @@ impl Fold {
         let tried = whole_units(frame, &grown, grown.len() * 2 / 3).len();
         let trial_gram = Gram::of(frame, &basis, &grown[..tried], targets.len(), &value);
         let trials = levels(&trial_gram, &basis);
-        let fewer = grown.len() < learned.len();
-        let grown_gram = fewer.then(|| Gram::of(frame, &basis, &grown, 0, &|_, _| 0.0));
-        Self { basis, gram, solvers, trials, trial_gram, tried, grown_gram, grown, judged }
+        let fewer = (grown.len() < learned.len()).then(|| {
+            let gram = Gram::of(frame, &basis, &grown, 0, &|_, _| 0.0);
+            let solvers = levels(&gram, &basis);
+            (gram, solvers)
+        });
+        let grown_gram = fewer.as_ref().map_or(&gram, |(gram, _)| gram);
+        let mains = Solver::new(grown_gram, |feature| basis.is_main(feature));
+        Self { basis, gram, solvers, trials, trial_gram, tried, fewer, mains, grown, judged }
+    }
+
+    /// The sums over the rows that trees are grown on.
+    pub(super) fn grown_gram(&self) -> &Gram {
+        self.fewer.as_ref().map_or(&self.gram, |(gram, _)| gram)
+    }
+
+    /// The regressions over the rows that trees are grown on, up to each level.
+    pub(super) fn grown_solvers(&self) -> &[Solver; LEVELS] {
+        self.fewer.as_ref().map_or(&self.solvers, |(_, solvers)| solvers)
     }
 
     /// Whether a feature is a function of one of these inputs.
@@ -95,19 +113,26 @@ impl Fold {
         }
     }
 
-    /// The same, with all features of the rows.
-    pub(super) fn predict_with_features(
+    /// The sums of the products of some features with values, one for each of some rows; 0 for
+    /// the other features.
+    pub(super) fn sums(
         &self,
         frame: &Frame,
         rows: &[u32],
-        coefficients: &Array2<f64>,
-        mut work: impl FnMut(&[u32], ArrayView2<'_, f64>, &Array2<f64>),
-    ) {
-        let mut block = Block::all(&self.basis);
-        for rows in rows.chunks(BLOCK) {
-            let features = block.fill(frame, rows);
-            work(rows, features, &features.dot(coefficients));
+        values: &[f64],
+        wanted: impl Fn(usize) -> bool,
+    ) -> Array1<f64> {
+        let wanted: Vec<usize> = (0..self.basis.width()).filter(|&f| wanted(f)).collect();
+        let mut some = Array1::<f64>::zeros(wanted.len());
+        let mut block = Block::of(&self.basis, wanted.clone());
+        for (rows, values) in rows.chunks(BLOCK).zip(values.chunks(BLOCK)) {
+            some += &block.fill(frame, rows).t().dot(&ArrayView1::from(values));
         }
+        let mut sums = Array1::zeros(self.basis.width());
+        for (&feature, sum) in wanted.iter().zip(some) {
+            sums[feature] = sum;
+        }
+        sums
     }
 }
 

@@ -223,7 +223,7 @@ impl Question<'_> {
         shared: &'a [Solver; LEVELS],
         level: usize,
     ) -> Cow<'a, Solver> {
-        if self.allowed.len() == self.frame.inputs.len() || self.target.own_input().is_some() {
+        if self.has_all() || self.target.own_input().is_some() {
             return Cow::Borrowed(&shared[level]);
         }
         let part =
@@ -277,14 +277,26 @@ impl Question<'_> {
 
     /// What one column of coefficients leaves over of the target.
     fn rest(&self, fold: &Fold, rows: &[u32], coefficients: &Array2<f64>) -> Vec<f64> {
-        let mut rest = Vec::with_capacity(rows.len());
+        self.rests(fold, rows, coefficients).pop().unwrap_or_default()
+    }
+
+    /// What each column of coefficients leaves over of the target.
+    fn rests(&self, fold: &Fold, rows: &[u32], coefficients: &Array2<f64>) -> Vec<Vec<f64>> {
+        let mut rests = vec![Vec::with_capacity(rows.len()); coefficients.ncols()];
         fold.predict(self.frame, rows, coefficients, |rows, predicted| {
-            let values = rows.iter().map(|&row| self.target.value(self.frame, row as usize));
-            rest.extend(
-                values.zip(predicted.column(0)).map(|(value, predicted)| value - predicted),
-            );
+            for (&row, predicted) in rows.iter().zip(predicted.rows()) {
+                let value = self.target.value(self.frame, row as usize);
+                for (rest, predicted) in rests.iter_mut().zip(predicted) {
+                    rest.push(value - predicted);
+                }
+            }
         });
-        rest
+        rests
+    }
+
+    /// Whether all inputs are allowed.
+    fn has_all(&self) -> bool {
+        self.allowed.len() == self.frame.inputs.len()
     }
 
     /// Whether a feature is a function of allowed inputs only.
@@ -309,12 +321,11 @@ impl Question<'_> {
             let fold = model.fold;
             let columns: Vec<usize> = doubtful.iter().map(|drop| drop + 1).collect();
             let coefficients = model.coefficients.select(Axis(1), &columns);
+            let rests = self.rests(fold, &fold.grown, &coefficients);
             let trees: Vec<Ensemble> = doubtful
                 .iter()
-                .enumerate()
-                .map(|(place, &drop)| {
-                    let one = coefficients.select(Axis(1), &[place]);
-                    let mut rest = self.rest(fold, &fold.grown, &one);
+                .zip(rests)
+                .map(|(&drop, mut rest)| {
                     self.trees(&fold.grown, &mut rest, &self.drops[drop], growth)
                 })
                 .collect();
@@ -403,26 +414,18 @@ impl Question<'_> {
         let inputs = &self.drops[drop];
         let both = model.coefficients.select(Axis(1), &[0, drop + 1]);
         let mut added = Vec::with_capacity(fold.grown.len());
-        let mut sums = Array1::zeros(fold.basis.width());
-        fold.predict_with_features(self.frame, &fold.grown, &both, |rows, features, predicted| {
-            let from = added.len();
+        fold.predict(self.frame, &fold.grown, &both, |rows, predicted| {
             for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                 let bins = self.bins.row(row as usize);
                 let full = predicted[0] + model.trees.predict(bins);
                 added.push(full - predicted[1] - reduced.predict(bins));
             }
-            sums += &features.t().dot(&Array1::from_vec(added[from..].to_vec()));
         });
+        let part = |feature: usize| fold.basis.level(feature) <= model.level;
+        let sums = fold.sums(self.frame, &fold.grown, &added, part);
         let dropped = |_: usize, feature: usize| fold.touches(feature, inputs);
-        let both = match &fold.grown_gram {
-            Some(gram) => {
-                let part = |feature: usize| {
-                    fold.basis.level(feature) <= model.level && self.is_allowed(fold, feature)
-                };
-                Solver::new(gram, part).coefficients(&sums, 1, dropped)
-            }
-            None => model.solver.coefficients(&sums, 1, dropped),
-        };
+        let solver = self.solver(fold, fold.grown_gram(), fold.grown_solvers(), model.level);
+        let both = solver.coefficients(&sums, 1, dropped);
         let terms = both.select(Axis(1), &[1]);
         let mut rest = Vec::with_capacity(added.len());
         fold.predict(self.frame, &fold.grown, &terms, |_, predicted| {
@@ -475,13 +478,18 @@ impl Question<'_> {
         let mut loss = 0.0;
         let mut sizes = vec![0.0; frame.units.count()];
         for fold in self.folds {
-            let gram = Gram::of(frame, &fold.basis, &fold.grown, 1, &|_, row| size(row));
-            let mains = |feature: usize| {
-                fold.basis.inputs_of(feature)[1].is_none() && self.is_allowed(fold, feature)
+            let values: Vec<f64> = fold.grown.iter().map(|&row| size(row as usize)).collect();
+            let sums_of =
+                fold.sums(frame, &fold.grown, &values, |feature| fold.basis.is_main(feature));
+            let mains =
+                |feature: usize| fold.basis.is_main(feature) && self.is_allowed(fold, feature);
+            let solver = if self.has_all() {
+                Cow::Borrowed(&fold.mains)
+            } else {
+                Cow::Owned(Solver::new(fold.grown_gram(), mains))
             };
-            let solver = Solver::new(&gram, mains);
             let dropped = |drop: usize, feature: usize| fold.touches(feature, &self.drops[drop]);
-            let coefficients = solver.coefficients(&gram.target(0), self.drops.len(), dropped);
+            let coefficients = solver.coefficients(&sums_of, self.drops.len(), dropped);
             let most = fold.judged.len().min(fold.grown.len().max(4096) * 2);
             fold.predict(frame, &fold.judged[..most], &coefficients, |rows, predicted| {
                 for (&row, predicted) in rows.iter().zip(predicted.rows()) {
