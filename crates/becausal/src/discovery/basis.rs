@@ -12,6 +12,9 @@ const LABELS: usize = 12;
 /// Products with steps are tried up to this many columns.
 const STEPPED: usize = 16;
 
+/// Waves are tried up to this many times half a wave in the range.
+const WAVES: u8 = 3;
+
 /// Where steps of a column are tried: zero, the median, and towards both ends.
 fn thresholds(values: &[f64]) -> Vec<f64> {
     let step = values.len().div_ceil(50_000).max(1);
@@ -38,6 +41,9 @@ enum Shape {
     Indicator(f64),
     /// Whether the value exceeds a threshold.
     Above(f64),
+    /// Waves that fit so many half times between three deviations on either side of the mean.
+    Sine(u8),
+    Cosine(u8),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -218,6 +224,33 @@ impl Basis {
         Candidates { basis: Self { atoms: self.atoms.clone(), features } }
     }
 
+    /// Waves of one column, alone and times another column or a wave of it: what is smooth but no
+    /// polynomial. The atoms are added, the features are candidates.
+    pub(super) fn wave_candidates(&mut self) -> Candidates {
+        let number = |atom: &usize| self.form(&self.atoms[*atom]) == Form::Number;
+        let numbers: Vec<usize> = (0..self.atoms.len()).filter(number).collect();
+        let mut features = Vec::new();
+        let mut waves = Vec::new();
+        for &number in &numbers {
+            let Atom { input, column, .. } = self.atoms[number];
+            for half in 1..=WAVES {
+                for shape in [Shape::Sine(half), Shape::Cosine(half)] {
+                    waves.push(self.atoms.len());
+                    self.atoms.push(Atom { input, column, shape });
+                }
+            }
+        }
+        let column = |atom: usize| self.atoms[atom].column;
+        for (place, &wave) in waves.iter().enumerate() {
+            features.push(Feature { first: wave, second: None, third: None });
+            let others = numbers.iter().chain(&waves[place + 1..]);
+            for &other in others.filter(|&&other| column(other) != column(wave)) {
+                features.push(Feature { first: wave, second: Some(other), third: None });
+            }
+        }
+        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
+    }
+
     /// Forgets the atoms that no feature uses.
     pub(super) fn compact(&mut self) {
         let mut used = vec![false; self.atoms.len()];
@@ -246,6 +279,7 @@ impl Basis {
         match atom.shape {
             Shape::Indicator(_) => Form::Gate,
             Shape::Above(_) => Form::Step,
+            Shape::Sine(_) | Shape::Cosine(_) => Form::Other,
             Shape::Cut => Form::Number,
             Shape::Square => Form::Square,
             Shape::Cube => Form::Cube,
@@ -322,22 +356,35 @@ impl Basis {
         let Atom { column, shape, .. } = self.atoms[atom];
         let series = &frame.u[column];
         let (low, high, mean, scale) = (series.low, series.high, series.mean, series.scale);
-        let plain = |value: f64| (value - mean) / scale;
+        let factor = 1.0 / scale;
+        let plain = |value: f64| (value - mean) * factor;
         let cut = |value: f64| plain(value.clamp(low, high)).clamp(-CUT, CUT);
         match shape {
             Shape::Linear => sweep(series, rows, into, plain),
             Shape::Cut => sweep(series, rows, into, cut),
-            Shape::Square => sweep(series, rows, into, |value| cut(value) * cut(value)),
-            Shape::Cube => sweep(series, rows, into, |value| cut(value) * cut(value) * cut(value)),
+            Shape::Square => sweep(series, rows, into, |value| {
+                let value = cut(value);
+                value * value
+            }),
+            Shape::Cube => sweep(series, rows, into, |value| {
+                let value = cut(value);
+                value * value * value
+            }),
             // Around zero itself, where dynamics have their kinks, not around the mean.
             Shape::Absolute => {
-                sweep(series, rows, into, |value| (value.clamp(low, high) / scale).abs())
+                sweep(series, rows, into, |value| (value.clamp(low, high) * factor).abs())
             }
             Shape::Indicator(code) => {
                 sweep(series, rows, into, |value| f64::from(u8::from(value == code)))
             }
             Shape::Above(threshold) => {
-                sweep(series, rows, into, |value| f64::from(u8::from(value > threshold)))
+                sweep(series, rows, into, |value| f64::from(u8::from(value > threshold)));
+            }
+            Shape::Sine(half) => {
+                sweep(series, rows, into, |value| (cut(value) * angle(half)).sin());
+            }
+            Shape::Cosine(half) => {
+                sweep(series, rows, into, |value| (cut(value) * angle(half)).cos());
             }
         }
     }
@@ -363,6 +410,11 @@ impl Candidates {
     pub(super) fn basis(&self) -> &Basis {
         &self.basis
     }
+}
+
+/// The angle that a deviation from the mean is, in a wave.
+fn angle(half: u8) -> f64 {
+    f64::from(half) * std::f64::consts::PI / 3.0
 }
 
 /// Writes a function of a column's values in some rows.

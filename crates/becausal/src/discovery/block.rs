@@ -28,7 +28,7 @@ impl<'a> Block<'a> {
 
     /// For the wanted features only.
     pub(super) fn of(basis: &'a Basis, wanted: Vec<usize>) -> Self {
-        let values = vec![0.0; BLOCK * wanted.len()];
+        let values = vec![0.0; BLOCK * wanted.len().max(1)];
         let (needed, count) = basis.atoms_of(&wanted);
         Self { basis, wanted, needed, atoms: vec![0.0; BLOCK * count], values }
     }

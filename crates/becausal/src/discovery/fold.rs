@@ -1,6 +1,7 @@
 //! One of the two halves: what is learned on one fold is judged on the other.
 
-use ndarray::{Array1, Array2, ArrayView1, Axis, s};
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array2, Axis, s};
 
 use super::basis::{Basis, Candidates};
 use super::block::{BLOCK, Block};
@@ -17,11 +18,35 @@ const GROWN: usize = 65_536;
 /// Features beyond the functions of single inputs, at most.
 const PRODUCTS: usize = 200;
 
+/// The same where as much as can be is to be learned, and waves are tried as well.
+const PRODUCTS_AND_WAVES: usize = 400;
+
+/// Waves are tried up to this many columns.
+const WAVED: usize = 16;
+
 /// Squares of inputs times other inputs are tried up to this many columns.
 const CUBIC: usize = 12;
 
 /// Linear terms and indicators; everything.
 pub(super) const LEVELS: usize = 2;
+
+/// How much is to be learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// From a quarter of the rows.
+    Quarter,
+    /// From all rows.
+    Usual,
+    /// From all rows, with more features.
+    Thorough,
+}
+
+impl Effort {
+    /// The share of the rows.
+    fn share(self) -> f64 {
+        if self == Self::Quarter { 0.25 } else { 1.0 }
+    }
+}
 
 /// A basis, the regression on it, and the rows to learn from and to judge by.
 pub(super) struct Fold {
@@ -46,8 +71,8 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// Learns on the units of fold `number`, or on the given share of them, and judges on the others.
-    pub(super) fn new(frame: &Frame, targets: &[Target], number: u8, share: f64) -> Self {
+    /// Learns on the units of fold `number`, or on a part of them, and judges on the others.
+    pub(super) fn new(frame: &Frame, targets: &[Target], number: u8, effort: Effort) -> Self {
         let units = &frame.units;
         let mine: Vec<bool> = units.fold.iter().map(|&fold| fold == number).collect();
         let rows = 0..u32::try_from(frame.rows()).expect("rows fit 32 bits");
@@ -58,9 +83,11 @@ impl Fold {
             clippy::cast_sign_loss,
             reason = "a share of them"
         )]
-        let learned = whole_units(frame, &learned, (learned.len() as f64 * share) as usize);
+        let learned =
+            whole_units(frame, &learned, (learned.len() as f64 * effort.share()) as usize);
         let grown = whole_units(frame, &learned, GROWN);
-        let basis = choose(frame, targets, &whole_units(frame, &learned, SCREENED), learned.len());
+        let screened = whole_units(frame, &learned, SCREENED);
+        let basis = choose(frame, targets, &screened, learned.len(), effort);
         let value = |target: usize, row: usize| targets[target].value(frame, row);
         let gram = Gram::of(frame, &basis, &learned, targets.len(), &value);
         let solvers = levels(&gram, &basis);
@@ -113,24 +140,17 @@ impl Fold {
         }
     }
 
-    /// The sums of the products of some features with values, one for each of some rows; 0 for
-    /// the other features.
-    pub(super) fn sums(
-        &self,
-        frame: &Frame,
-        rows: &[u32],
-        values: &[f64],
-        wanted: impl Fn(usize) -> bool,
-    ) -> Array1<f64> {
-        let wanted: Vec<usize> = (0..self.basis.width()).filter(|&f| wanted(f)).collect();
-        let mut some = Array1::<f64>::zeros(wanted.len());
-        let mut block = Block::of(&self.basis, wanted.clone());
-        for (rows, values) in rows.chunks(BLOCK).zip(values.chunks(BLOCK)) {
-            some += &block.fill(frame, rows).t().dot(&ArrayView1::from(values));
-        }
-        let mut sums = Array1::zeros(self.basis.width());
-        for (&feature, sum) in wanted.iter().zip(some) {
-            sums[feature] = sum;
+    /// The sums of the products of all features with some values, one of each for each of some
+    /// rows; a column for each.
+    pub(super) fn sums(&self, frame: &Frame, rows: &[u32], values: &[Vec<f64>]) -> Array2<f64> {
+        let mut sums = Array2::zeros((self.basis.width(), values.len()));
+        let mut block = Block::all(&self.basis);
+        for (index, rows) in rows.chunks(BLOCK).enumerate() {
+            let from = index * BLOCK;
+            let part = Array2::from_shape_fn((rows.len(), values.len()), |(row, column)| {
+                values[column][from + row]
+            });
+            general_mat_mul(1.0, &block.fill(frame, rows).t(), &part, 1.0, &mut sums);
         }
         sums
     }
@@ -155,15 +175,26 @@ fn whole_units(frame: &Frame, rows: &[u32], most: usize) -> Vec<u32> {
 }
 
 /// Functions of single inputs, and those products that correlate with what they leave over.
-fn choose(frame: &Frame, targets: &[Target], rows: &[u32], learned: usize) -> Basis {
+fn choose(
+    frame: &Frame,
+    targets: &[Target],
+    rows: &[u32],
+    learned: usize,
+    effort: Effort,
+) -> Basis {
     let mut basis = Basis::mains(frame);
-    let mut most = PRODUCTS.min((learned / 15).saturating_sub(basis.width()));
+    let waves = effort == Effort::Thorough && frame.u.len() <= WAVED;
+    let most = if waves { PRODUCTS_AND_WAVES } else { PRODUCTS };
+    let mut most = most.min((learned / 15).saturating_sub(basis.width()));
     let small = frame.u.len() <= CUBIC;
     let mut rounds = vec![basis.candidates(small)];
     if small {
         rounds.push(basis.further_candidates());
     }
     rounds.push(basis.step_candidates());
+    if waves {
+        rounds.push(basis.wave_candidates());
+    }
     for candidates in rounds {
         if candidates.len() > 0 && most > 0 {
             let chosen = {

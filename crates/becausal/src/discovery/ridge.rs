@@ -67,6 +67,11 @@ impl Gram {
         total
     }
 
+    /// The number of rows summed over: the first feature is constant.
+    pub(super) fn rows(&self) -> f64 {
+        self.features.get((0, 0)).map_or(1.0, |&count| count.max(1.0))
+    }
+
     /// The sums with one target.
     pub(super) fn target(&self, target: usize) -> Array1<f64> {
         self.targets.column(target).to_owned()
@@ -129,6 +134,17 @@ impl Solver {
         drops: usize,
         dropped: impl Fn(usize, usize) -> bool,
     ) -> Array2<f64> {
+        self.coefficients_and_increases(target, drops, dropped).0
+    }
+
+    /// The same, and by how much each drop increases the sum of squares in learning.
+    pub(super) fn coefficients_and_increases(
+        &self,
+        target: &Array1<f64>,
+        drops: usize,
+        dropped: impl Fn(usize, usize) -> bool,
+    ) -> (Array2<f64>, Vec<f64>) {
+        let mut increases = Vec::with_capacity(drops);
         let full = self.solve(target);
         let mut all = Array2::zeros((self.width, drops + 1));
         self.put(&full, &mut all, 0);
@@ -143,6 +159,7 @@ impl Solver {
             }
             let part: Array1<f64> = set.iter().map(|&index| full[index]).collect();
             let weights = inverse(&corner).dot(&part);
+            increases.push(weights.dot(&part));
             let mut rest = full.clone();
             for (&index, &weight) in set.iter().zip(&weights) {
                 rest.scaled_add(-weight, &self.inverse.column(index));
@@ -152,7 +169,7 @@ impl Solver {
             }
             self.put(&rest, &mut all, drop + 1);
         }
-        all
+        (all, increases)
     }
 
     fn put(&self, values: &Array1<f64>, into: &mut Array2<f64>, column: usize) {
