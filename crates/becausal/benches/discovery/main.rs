@@ -301,7 +301,6 @@ fn chain(count: usize, rows: usize) -> Transitions {
 
 /// How the time grows with variables and rows.
 fn speed() {
-    let most = std::env::var("MOST_ROWS").ok().and_then(|rows| rows.parse().ok());
     println!("{:>4} {:>9} {:>9} {:>12}", "n", "rows", "seconds", "memory (MiB)");
     for (count, rows) in [
         (10, 10_000),
@@ -314,9 +313,6 @@ fn speed() {
         (20, 1_000_000),
         (50, 1_000_000),
     ] {
-        if most.is_some_and(|most: usize| rows > most) {
-            continue;
-        }
         let data = chain(count, rows);
         let started = Instant::now();
         let graph = graph(&data, Method::Auto);

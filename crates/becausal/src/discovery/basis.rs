@@ -279,7 +279,6 @@ impl Basis {
         match atom.shape {
             Shape::Indicator(_) => Form::Gate,
             Shape::Above(_) => Form::Step,
-            Shape::Sine(_) | Shape::Cosine(_) => Form::Other,
             Shape::Cut => Form::Number,
             Shape::Square => Form::Square,
             Shape::Cube => Form::Cube,
@@ -372,10 +371,10 @@ impl Basis {
             }),
             // Around zero itself, where dynamics have their kinks, not around the mean.
             Shape::Absolute => {
-                sweep(series, rows, into, |value| (value.clamp(low, high) * factor).abs())
+                sweep(series, rows, into, |value| (value.clamp(low, high) * factor).abs());
             }
             Shape::Indicator(code) => {
-                sweep(series, rows, into, |value| f64::from(u8::from(value == code)))
+                sweep(series, rows, into, |value| f64::from(u8::from(value == code)));
             }
             Shape::Above(threshold) => {
                 sweep(series, rows, into, |value| f64::from(u8::from(value > threshold)));

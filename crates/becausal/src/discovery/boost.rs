@@ -29,7 +29,7 @@ impl Growth {
     /// A product shows in no single split; a split that chance might have made is allowed, so that
     /// the next one finds it.
     pub(super) fn thorough() -> Self {
-        Self { trees: 60, depth: 6, rate: 0.2, significance: 6.0, leaf: 5 }
+        Self { trees: 40, depth: 6, rate: 0.2, significance: 6.0, leaf: 5 }
     }
 }
 

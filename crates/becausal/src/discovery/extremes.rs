@@ -106,7 +106,7 @@ impl Extremes {
 
     /// What is left over of a cause, at every end.
     pub(super) fn of_cause(&self, rests: &[f64]) -> Rests {
-        self.at_ends(rests, normal_scores)
+        self.at_ends(rests, |rests| normal_scores(&rests))
     }
 
     /// What is left over of an effect, at every end.
@@ -195,15 +195,17 @@ fn correlation(one: &[f64], other: &[f64]) -> f64 {
 
 /// What normal numbers of the same ranks would be; equal values share theirs. However the values
 /// are distributed, a correlation of these with any other values is as if by normal numbers.
-fn normal_scores(values: Vec<f64>) -> Vec<f64> {
+fn normal_scores(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&one, &other| values[one].total_cmp(&values[other]));
     let mut scores = vec![0.0; values.len()];
     let mut from = 0;
     for group in order.chunk_by(|&one, &other| values[one] == values[other]) {
-        let middle = from as f64 + (group.len() as f64 + 1.0) / 2.0;
+        let middle = from as f64 + f64::midpoint(group.len() as f64, 1.0);
         let score = normal_quantile(middle / (values.len() as f64 + 1.0));
-        group.iter().for_each(|&place| scores[place] = score);
+        for &place in group {
+            scores[place] = score;
+        }
         from += group.len();
     }
     scores
@@ -212,10 +214,14 @@ fn normal_scores(values: Vec<f64>) -> Vec<f64> {
 /// Values around 0, their squares adding up to 1; equal values become 0.
 fn standard(mut values: Vec<f64>) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    values.iter_mut().for_each(|value| *value -= mean);
+    for value in &mut values {
+        *value -= mean;
+    }
     let size = values.iter().map(|value| value * value).sum::<f64>().sqrt();
     let factor = if size > 1e-12 { 1.0 / size } else { 0.0 };
-    values.iter_mut().for_each(|value| *value *= factor);
+    for value in &mut values {
+        *value *= factor;
+    }
     values
 }
 
@@ -241,7 +247,7 @@ mod tests {
 
     #[test]
     fn scores_are_around_zero_and_shared_by_equals() {
-        let scores = normal_scores(vec![5.0, 1.0, 5.0, 9.0]);
+        let scores = normal_scores(&[5.0, 1.0, 5.0, 9.0]);
         assert!(scores[0].abs() < 1e-12 && scores[0] == scores[2]);
         assert!(scores[3] > 0.8 && (scores[1] + scores[3]).abs() < 1e-12);
         assert_eq!(standard(vec![2.0; 3]), [0.0; 3]);
@@ -252,14 +258,14 @@ mod tests {
         let mut stream = Stream::new(4);
         // Values with tails as heavy as those of 1 / x.
         let mut draw = || -> Vec<f64> { (0..12).map(|_| 1.0 / stream.normal()).collect() };
-        let mut by_chance = || correlation(&standard(normal_scores(draw())), &standard(draw()));
+        let mut by_chance = || correlation(&standard(normal_scores(&draw())), &standard(draw()));
         let p: Vec<f64> = (0..2000).map(|_| by_chance()).collect();
         let share = |alpha: f64| p.iter().filter(|p| **p <= alpha).count();
         assert!((50..=140).contains(&share(0.05)), "{}", share(0.05));
         assert!(share(0.001) <= 8, "{}", share(0.001));
-        let one = vec![1.0, 4.0, 2.0, 8.0, 5.0, 7.0, 0.0, 9.0];
+        let one = [1.0, 4.0, 2.0, 8.0, 5.0, 7.0, 0.0, 9.0];
         let other: Vec<f64> = one.iter().map(|value| -3.0 * value).collect();
-        assert!(correlation(&standard(normal_scores(one)), &standard(other)) < 1e-4);
+        assert!(correlation(&standard(normal_scores(&one)), &standard(other)) < 1e-4);
     }
 
     #[test]

@@ -12,8 +12,9 @@ use super::target::Target;
 /// Rows from which products are chosen and, times three, trees are grown; regressions use all.
 const SCREENED: usize = 20_000;
 
-/// Rows that trees are grown on, at most.
+/// Rows that trees are grown on, at most, and where only a comparison is wanted.
 const GROWN: usize = 65_536;
+const GROWN_TO_COMPARE: usize = 20_000;
 
 /// Features beyond the functions of single inputs, at most.
 const PRODUCTS: usize = 200;
@@ -45,6 +46,11 @@ impl Effort {
     /// The share of the rows.
     fn share(self) -> f64 {
         if self == Self::Quarter { 0.25 } else { 1.0 }
+    }
+
+    /// The rows that trees are grown on, at most.
+    fn grown(self) -> usize {
+        if self == Self::Usual { GROWN } else { GROWN_TO_COMPARE }
     }
 }
 
@@ -85,7 +91,7 @@ impl Fold {
         )]
         let learned =
             whole_units(frame, &learned, (learned.len() as f64 * effort.share()) as usize);
-        let grown = whole_units(frame, &learned, GROWN);
+        let grown = whole_units(frame, &learned, effort.grown());
         let screened = whole_units(frame, &learned, SCREENED);
         let basis = choose(frame, targets, &screened, learned.len(), effort);
         let value = |target: usize, row: usize| targets[target].value(frame, row);

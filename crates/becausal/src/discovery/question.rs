@@ -204,7 +204,9 @@ impl Question<'_> {
                         add(&mut sums[unit], model.losses(rest(*predicted)), with);
                     }
                     if let Some(kept) = self.extremes.place(row) {
-                        without.iter_mut().for_each(|rests| rests[kept] = residual);
+                        for rests in &mut without {
+                            rests[kept] = residual;
+                        }
                         for (&drop, predicted) in drops.iter().zip(predicted.iter().skip(1)) {
                             without[drop][kept] = rest(*predicted);
                         }
