@@ -76,6 +76,28 @@ pub enum Command {
         otherwise unexplained in the effect that the cause explains) and a verdict: edge, none, or \
         untestable where the data cannot tell, with the reason. Ctrl-C keeps what is finished.")]
     Discover(Discover),
+    /// Learn what follows from a state and an action: a causal world model
+    #[command(after_help = "Examples:\n  becausal fit data.parquet -o run\n  \
+        becausal fit log.csv --schema schema.toml --graph graph.json -o run\n  \
+        becausal fit data.parquet -o run --compare   # with dense and trivial models beside it\n\n\
+        The graph is discovered first if none is given. One tenth of the episodes is kept apart to \
+        show how good the model is. The run directory is what `explain` and `audit` need.")]
+    Fit(Fit),
+    /// Why this action? Why not another? What if?
+    #[command(after_help = "Examples:\n  becausal explain run --step 12\n  \
+        becausal explain run --step 12 --why-not depot\n  \
+        becausal explain run --step 12 --what-if money=400 --horizon 8\n  \
+        becausal explain run --step 12 --why-not depot -o chain.png")]
+    Explain(Explain),
+    /// How often do the explanations of a run hold in its environment?
+    #[command(after_help = "Examples:\n  becausal audit run --policy random\n  \
+        becausal audit run --policy random --states 50 --json\n\n\
+        In each state every other action is tried twice, in the model and for real, with the same \
+        noise, and what changes is compared.")]
+    Audit(Audit),
+    /// The paper's tables and figures, measured anew
+    #[command(subcommand)]
+    Reproduce(Reproduce),
 }
 
 #[derive(Args)]
@@ -246,6 +268,70 @@ pub struct Audit {
     /// Seed of all that is random
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
+}
+
+#[derive(Args)]
+pub struct Fit {
+    /// Recorded transitions: .csv, .parquet or .npz
+    pub data: PathBuf,
+    /// The folder to write the run into
+    #[arg(short, long, value_name = "RUN")]
+    pub output: PathBuf,
+    /// A schema file (TOML), or the id of an environment (default: the one the data carries)
+    #[arg(long, value_name = "SCHEMA")]
+    pub schema: Option<PathBuf>,
+    /// A graph from `becausal discover` (default: discovered now)
+    #[arg(long, value_name = "GRAPH")]
+    pub graph: Option<PathBuf>,
+    /// Pairs with a p-value of at most this are edges (default: 0.001, or that of the graph)
+    #[arg(long, value_name = "E", value_parser = parse_share, allow_negative_numbers = true)]
+    pub eta: Option<f64>,
+    /// The networks: over the discovered graph, over the full graph, or one dense network
+    #[arg(long, default_value = "causal", value_parser = ["causal", "full", "mlp"])]
+    pub model: String,
+    /// Fit the other kinds and the trivial baselines too, and compare
+    #[arg(long)]
+    pub compare: bool,
+    /// Networks in the ensemble, each from its own sample of the episodes
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub members: NonZeroUsize,
+    /// Training steps of each network, at most
+    #[arg(long, value_name = "N", default_value = "2000")]
+    pub steps: NonZeroUsize,
+    /// Leave out a column that is not in the schema (may be given several times)
+    #[arg(long, value_name = "COLUMN")]
+    pub ignore: Vec<String>,
+    /// Seed of all that is random
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    pub seed: u64,
+}
+
+#[derive(Subcommand)]
+pub enum Reproduce {
+    /// Table 1: is the influence of each action recovered?
+    #[command(after_help = "Examples:\n  becausal reproduce aim\n  \
+        becausal reproduce aim --rows 5000 --seeds 1,2,3 --json")]
+    Aim(ReproduceAim),
+}
+
+#[derive(Args)]
+pub struct ReproduceAim {
+    /// Transitions to learn from
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub rows: usize,
+    /// Repetitions, one for each seed
+    #[arg(long, value_name = "S,S", value_delimiter = ',', default_value = "1,2,3")]
+    pub seeds: Vec<u64>,
+    /// Training steps of each network, at most
+    #[arg(long, value_name = "N", default_value = "2000")]
+    pub steps: NonZeroUsize,
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("expected a number from 0 to 1".into()),
+    }
 }
 
 fn parse_edge(text: &str) -> Result<(String, String), String> {

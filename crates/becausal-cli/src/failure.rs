@@ -8,6 +8,8 @@ use becausal::data::{DataError, Problem};
 use becausal::discovery::DiscoveryError;
 use becausal::env::EnvironmentError;
 use becausal::explain::ExplainError;
+use becausal::model::FitError;
+use becausal::run::RunError;
 use becausal::schema::{Mistake, SchemaError};
 
 /// A command that could not be carried out.
@@ -84,6 +86,18 @@ impl From<DiscoveryError> for Failure {
             DiscoveryError::Empty | DiscoveryError::Graph(_) => Self::failed(error),
             _ => Self::usage(error),
         }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self::failed(error)
+    }
+}
+
+impl From<FitError> for Failure {
+    fn from(error: FitError) -> Self {
+        Self::failed(error)
     }
 }
 

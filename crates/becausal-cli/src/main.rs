@@ -3,30 +3,30 @@
 //! The program is thin: it reads arguments, calls the library, and tells people what came of it.
 
 mod arguments;
-#[allow(dead_code)] // until a run can be opened
 mod audit;
 mod check;
 mod collect;
 mod describe;
 mod discover;
 mod envs;
-#[allow(dead_code)] // until a run can be opened
 mod explain;
 mod failure;
+mod fit;
 mod number;
-#[allow(dead_code)] // until a run can be opened
 mod opened;
 mod picture;
 mod progress;
 mod replay;
+mod reproduce_aim;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::{Arguments, Command, Common};
+use arguments::{Arguments, Command, Common, Reproduce};
 use failure::Failure;
+use opened::Opened;
 
 fn main() -> ExitCode {
     // The Parquet decoder panics on some damaged files; the library makes an error of it.
@@ -64,5 +64,11 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         Command::Collect(arguments) => collect::run(common, arguments),
         Command::Replay(arguments) => replay::run(common, arguments),
         Command::Discover(arguments) => discover::run(common, arguments),
+        Command::Fit(arguments) => fit::run(common, arguments),
+        Command::Explain(arguments) => {
+            explain::run(common, arguments, &Opened::read(&arguments.run)?)
+        }
+        Command::Audit(arguments) => audit::run(common, arguments, &Opened::read(&arguments.run)?),
+        Command::Reproduce(Reproduce::Aim(arguments)) => reproduce_aim::run(common, arguments),
     }
 }

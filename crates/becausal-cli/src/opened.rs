@@ -1,11 +1,15 @@
 //! A run that was opened: everything that explaining and auditing need of it.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use becausal::env::AnyEnvironment;
+use becausal::env::{self, AnyEnvironment};
 use becausal::model::Dynamics;
 use becausal::policy::Policy;
+use becausal::run::RunDirectory;
 use becausal::{CausalGraph, Schema, Transitions};
+
+use crate::failure::Failure;
 
 /// The parts of a run.
 pub struct Opened {
@@ -19,4 +23,23 @@ pub struct Opened {
     pub policy: Option<Box<dyn Policy>>,
     /// None where the data come from a file.
     pub environment: Option<AnyEnvironment>,
+}
+
+impl Opened {
+    /// Reads the parts of a run from its folder.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let run = RunDirectory::open(path)?;
+        let environment = match run.environment() {
+            Some(entry) => Some(entry.make(&env::Options::default())?),
+            None => None,
+        };
+        Ok(Self {
+            schema: Arc::clone(run.schema()),
+            data: run.read_data()?,
+            graph: run.read_graph()?,
+            dynamics: Box::new(run.read_model()?),
+            policy: None,
+            environment,
+        })
+    }
 }

@@ -1,35 +1,10 @@
 //! The program as a person meets it: what it prints, what it refuses, and its exit codes.
 
+mod common;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Output;
 
-use assert_cmd::Command;
-use tempfile::TempDir;
-
-/// Runs `becausal` with these arguments in a folder.
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("becausal").expect("the program");
-    command.current_dir(folder).args(arguments).output().expect("it runs")
-}
-
-/// What a successful run prints.
-fn done(folder: &Path, arguments: &[&str]) -> String {
-    let output = run(folder, arguments);
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
-    String::from_utf8(output.stdout).expect("text")
-}
-
-/// What a run that fails with `code` says. It never panics and prints no result.
-fn refused(folder: &Path, arguments: &[&str], code: i32) -> String {
-    let output = run(folder, arguments);
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {errors}");
-    assert!(!errors.contains("panicked"), "{errors}");
-    assert!(output.stdout.is_empty(), "{arguments:?} printed a result");
-    errors
-}
+use common::{SCHEMA, assert_golden, done, folder, refused};
 
 const IDS: [&str; 6] = [
     "AimTest-v0",
@@ -39,20 +14,6 @@ const IDS: [&str; 6] = [
     "LunarLanderContinuous-v3",
     "Vacuum-v0",
 ];
-
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a folder")
-}
-
-/// Compares with a file under `tests/golden`; `UPDATE_GOLDEN=1 cargo test` writes it anew.
-fn assert_golden(name: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        fs::write(&path, text).expect("written");
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, expected, "differs from {}", path.display());
-}
 
 // ---- what it prints -----------------------------------------------------------------------
 
@@ -192,35 +153,6 @@ fn the_last_state_of_a_replay_can_be_drawn() {
 }
 
 #[test]
-fn a_discovered_graph_can_be_drawn() {
-    let folder = folder();
-    done(folder.path(), &["collect", "Vacuum-v0", "-n", "1500", "-o", "data.parquet"]);
-    let draw = |name: &str| {
-        let arguments = [
-            "discover",
-            "data.parquet",
-            "-o",
-            "graph.json",
-            "--by-action",
-            "--quiet",
-            "--picture",
-            name,
-        ];
-        done(folder.path(), &arguments);
-        fs::read(folder.path().join(name)).expect("a picture")
-    };
-    assert!(draw("graph.svg").starts_with(b"<svg "));
-    assert!(draw("graph.png").starts_with(b"\x89PNG"));
-    assert!(draw("graph.dot").starts_with(b"digraph"));
-    for action in ["left", "right", "suck"] {
-        assert!(folder.path().join(format!("graph.{action}.svg")).exists(), "{action}");
-    }
-    let arguments = ["discover", "data.parquet", "-o", "graph.json", "--picture", "graph.gif"];
-    let errors = refused(folder.path(), &arguments, 2);
-    assert!(errors.contains("expected a name that ends in .svg, .png or .dot"), "{errors}");
-}
-
-#[test]
 fn a_replay_knows_no_time_limit_and_stops_at_the_end() {
     let folder = folder();
     let actions = folder.path().join("actions.txt");
@@ -304,18 +236,6 @@ fn a_wrong_command_line_is_refused_with_2() {
     }
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing was written");
 }
-
-const SCHEMA: &str = r#"name = "Hover"
-
-[state]
-height = { kind = "continuous", unit = "m" }
-
-[action]
-engine = { kind = "categorical", labels = ["off", "up"] }
-
-[reward]
-"rise" = "height' - height"
-"#;
 
 #[test]
 fn a_wrong_schema_is_refused_with_its_place() {
@@ -513,101 +433,4 @@ fn a_reader_that_goes_away_is_no_failure() {
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-}
-
-// ---- discover -----------------------------------------------------------------------------
-
-#[test]
-fn a_graph_is_discovered_shown_and_written() {
-    let folder = folder();
-    done(folder.path(), &["collect", "Vacuum-v0", "-n", "1500", "-o", "data.csv", "--seed", "5"]);
-    let arguments = ["discover", "data.csv", "-o", "graph.json", "--by-action"];
-    assert_golden("discover.txt", &done(folder.path(), &arguments));
-    let text = fs::read_to_string(folder.path().join("graph.json")).expect("a graph");
-    assert_golden("graph.json", &text);
-    let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(value["method"], "auto");
-    assert_eq!(value["rows"], 1500);
-    assert_eq!(value["edges"].as_array().map(Vec::len), Some(16));
-    assert_eq!(value["action_edges"].as_array().map(Vec::len), Some(36));
-    let again =
-        ["discover", "data.csv", "-o", "again.json", "--by-action", "--threads", "1", "--json"];
-    let value: serde_json::Value =
-        serde_json::from_str(&done(folder.path(), &again)).expect("JSON");
-    assert_eq!(value["interrupted"], false);
-    assert_eq!(text, fs::read_to_string(folder.path().join("again.json")).expect("a graph"));
-}
-
-#[test]
-fn a_graph_takes_what_a_person_knows_and_says_how_sure_it_is() {
-    let folder = folder();
-    done(folder.path(), &["collect", "Vacuum-v0", "-n", "600", "-o", "data.csv", "--seed", "5"]);
-    let arguments = [
-        "discover",
-        "data.csv",
-        "-o",
-        "graph.json",
-        "--method",
-        "fcit",
-        "--eta",
-        "0.1",
-        "--correct",
-        "bh",
-        "--bootstrap",
-        "2",
-        "--require",
-        "clean_2 -> clean_1'",
-        "--forbid",
-        "a->position'",
-    ];
-    let text = done(folder.path(), &arguments);
-    assert!(text.contains("by fcit (eta 0.1)"), "{text}");
-    assert!(text.contains("required") && text.contains("confidence"), "{text}");
-    assert!(text.contains("adjusted"), "{text}");
-    let graph = fs::read_to_string(folder.path().join("graph.json")).expect("a graph");
-    let graph = becausal::CausalGraph::from_json(&graph).expect("a graph");
-    assert!(graph.parents("clean_1'").contains(&"clean_2"));
-    assert!(!graph.parents("position'").contains(&"a"));
-}
-
-#[test]
-fn data_that_cannot_tell_is_named() {
-    let folder = folder();
-    fs::write(folder.path().join("schema.toml"), SCHEMA).expect("written");
-    fs::write(folder.path().join("data.csv"), "height,engine,height'\n1,up,2\n").expect("written");
-    let arguments =
-        ["discover", "data.csv", "--schema", "schema.toml", "-o", "graph.json", "--method", "auto"];
-    let text = done(folder.path(), &arguments);
-    assert!(text.contains("no edges"), "{text}");
-    assert!(text.contains("too few rows in which it could show: 1 row in all"), "{text}");
-}
-
-#[test]
-fn a_wrong_discovery_is_refused() {
-    let folder = folder();
-    done(folder.path(), &["collect", "Vacuum-v0", "-n", "60", "-o", "data.csv"]);
-    let mut start = vec!["discover", "data.csv", "-o", "graph.json"];
-    let cases: [(&[&str], i32, &str); 9] = [
-        (&["--method", "magic"], 2, "invalid value 'magic'"),
-        (&["--eta", "2"], 2, "eta is 2, expected a number from 0 to 1"),
-        (&["--require", "a"], 2, "expected CAUSE->EFFECT"),
-        (&["--require", "positon->clean_1'"], 2, "did you mean `position`?"),
-        (&["--forbid", "a->clean_1"], 2, "there is no effect `clean_1`"),
-        (&["--require", "a->clean_1'", "--forbid", "a->clean_1'"], 2, "required and forbidden"),
-        (&["--direct"], 2, "--by-action"),
-        (&["--correct", "magic"], 2, "invalid value 'magic'"),
-        (&["--schema", "CartPole-v1"], 1, "the columns do not fit the schema"),
-    ];
-    for (more, code, expected) in cases {
-        let length = start.len();
-        start.extend(more);
-        let errors = refused(folder.path(), &start, code);
-        assert!(errors.contains(expected), "{more:?}\n  expected: {expected}\n  got: {errors}");
-        start.truncate(length);
-    }
-    let errors = refused(folder.path(), &["discover", "data.csv", "-o", "no/graph.json"], 1);
-    assert!(errors.contains("no/graph.json: cannot write: the folder does not exist"), "{errors}");
-    let errors = refused(folder.path(), &["discover", "none.csv", "-o", "graph.json"], 1);
-    assert!(errors.contains("none.csv: cannot open"), "{errors}");
-    assert!(!folder.path().join("graph.json").exists());
 }

@@ -15,6 +15,7 @@
 //! | [`policy`] | how an agent chooses its actions |
 //! | [`chain`] | the extended graph over several steps and the causal chain in it |
 //! | [`explain`] | why, why not, what if; how far to trust it; the audit against an environment |
+//! | [`run`] | run directories: everything that was learned, on disk |
 //! | [`render`] | explanations, pictures, charts and tables: text, SVG, PNG, DOT, JSON |
 //!
 //! Record some transitions and look at them:
@@ -53,6 +54,7 @@ pub mod nn;
 pub mod policy;
 mod random;
 pub mod render;
+pub mod run;
 pub mod schema;
 
 pub use data::Transitions;

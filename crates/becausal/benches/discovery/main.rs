@@ -199,7 +199,10 @@ fn probes() {
 fn calibration() {
     const REPETITIONS: u64 = 300;
     println!("p-values without effect, {REPETITIONS} repetitions: share at most alpha");
-    println!("{:40} {:>6} {:>6} {:>6} {:>6}", "data", ".01", ".05", ".2", ".5");
+    println!(
+        "{:40} {:>6} {:>6} {:>6} {:>6} {:>10}",
+        "data", ".01", ".05", ".2", ".5", "untestable"
+    );
     for (name, rows, length) in [
         ("2,000 rows in 40 episodes", 2000, 50),
         ("2,000 rows in 200 episodes", 2000, 10),
@@ -207,19 +210,23 @@ fn calibration() {
         ("2,000 rows in 1 episode", 2000, 2000),
         ("10,000 rows in 100 episodes", 10_000, 100),
     ] {
+        let mut untestable = 0;
         let p: Vec<f64> = (0..REPETITIONS)
             .map(|seed| {
                 let graph = graph(&probes::null(rows, length, seed), Method::Auto);
-                graph.pair("x", "y").expect("the pair").p
+                let pair = graph.pair("x", "y").expect("the pair");
+                untestable += usize::from(pair.verdict == Verdict::Untestable);
+                pair.p
             })
             .collect();
         let share = |alpha: f64| p.iter().filter(|p| **p <= alpha).count() as f64 / p.len() as f64;
         println!(
-            "{name:40} {:>6.3} {:>6.3} {:>6.3} {:>6.3}",
+            "{name:40} {:>6.3} {:>6.3} {:>6.3} {:>6.3} {:>10.3}",
             share(0.01),
             share(0.05),
             share(0.2),
-            share(0.5)
+            share(0.5),
+            untestable as f64 / p.len() as f64
         );
     }
 }

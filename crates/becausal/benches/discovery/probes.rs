@@ -73,16 +73,7 @@ pub fn record(probe: usize, rows: usize, seed: u64) -> Transitions {
         if row == 0 || (row % 50 == 0 && probe != 5) {
             data.begin_episode();
         }
-        let state = [z0, z1];
-        data.push(&Row {
-            state: &state,
-            action: &[x],
-            outcomes: &[y],
-            next: &state,
-            reward: 0.0,
-            terminated: false,
-            truncated: false,
-        });
+        push(&mut data, [z0, z1], x, y);
     }
     data
 }
@@ -102,16 +93,20 @@ pub fn null(rows: usize, length: usize, seed: u64) -> Transitions {
         // Noise of its own that lasts for the whole episode, and more that comes and goes.
         level = 0.9 * level + 0.43 * stream.normal();
         let y = z + 0.5 * z * z + level + 0.5 * stream.normal();
-        let state = [z, stream.normal()];
-        data.push(&Row {
-            state: &state,
-            action: &[x],
-            outcomes: &[y],
-            next: &state,
-            reward: 0.0,
-            terminated: false,
-            truncated: false,
-        });
+        push(&mut data, [z, stream.normal()], x, y);
     }
     data
+}
+
+/// Adds a row; the state stays as it is.
+fn push(data: &mut Transitions, state: [f64; 2], x: f64, y: f64) {
+    data.push(&Row {
+        state: &state,
+        action: &[x],
+        outcomes: &[y],
+        next: &state,
+        reward: 0.0,
+        terminated: false,
+        truncated: false,
+    });
 }

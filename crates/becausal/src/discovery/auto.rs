@@ -8,10 +8,12 @@
 use rayon::prelude::*;
 
 use super::bins::Bins;
+use super::boost::Growth;
+use super::extremes::{Extremes, Hint, Rests, memory};
 use super::finding::{Finding, Findings};
-use super::fold::Fold;
+use super::fold::{Effort, Fold};
 use super::frame::Frame;
-use super::question::{Gain, Question};
+use super::question::{Answer, Gain, Question};
 use super::target::Target;
 use super::watch::Watch;
 
@@ -22,10 +24,14 @@ const COPY: f64 = 1e-3;
 const COMPARED: usize = 20_000;
 
 /// A cause that the other inputs explain to more than this share may be a proxy.
-const PROXY_UNEXPLAINED: f64 = 0.5;
+const PROXY_UNEXPLAINED: f64 = 0.35;
 
-/// A gain is shrinking when it is below this part of that with a quarter of the rows.
+/// A gain is shrinking when, the more is learned, it falls below this part of that with a quarter of
+/// the rows.
 const SHRINKING: f64 = 0.35;
+
+/// It is still shrinking when learning more than usual leaves less than this part of it.
+const STILL: f64 = 0.75;
 
 /// Rows below which a quarter of them tells nothing.
 const QUARTERED: usize = 1000;
@@ -33,17 +39,15 @@ const QUARTERED: usize = 1000;
 /// Tests the pairs of `allowed[output]`, conditioning on these inputs only.
 pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Watch<'_>) -> Findings {
     let engine = Engine::new(frame, allowed);
-    let folds = engine.folds(1.0);
-    let mut pairs = engine.pairs(&folds, watch);
-    if watch.is_stopped() {
-        return Findings { pairs, unexplained: None };
-    }
-    let unexplained = engine.unexplained(&folds);
+    let folds = engine.folds(Effort::Usual);
+    let others = engine.others(&folds);
+    let unexplained = others.unexplained.clone();
+    let (mut pairs, losses) = engine.pairs(&folds, &others, watch);
     drop(folds);
-    if frame.rows() >= QUARTERED {
-        engine.flag_proxies(&mut pairs, &unexplained);
+    if frame.rows() >= QUARTERED && !watch.is_stopped() {
+        engine.flag_proxies(&mut pairs, &unexplained, &losses);
     }
-    Findings { pairs, unexplained: Some(unexplained) }
+    Findings { pairs, unexplained: Some(unexplained), valid: true }
 }
 
 struct Engine<'a> {
@@ -58,6 +62,18 @@ struct Engine<'a> {
     sizes: Vec<f64>,
     /// For each input another one that is nearly the same.
     copies: Vec<Option<usize>>,
+    /// The rows at the ends of the inputs' ranges.
+    extremes: Extremes,
+    growth: Growth,
+}
+
+/// What the other inputs tell of each input.
+struct Others {
+    /// The share that they leave unexplained; of several columns the largest.
+    unexplained: Vec<f64>,
+    /// For each column or label of each input what they leave over at the ends, and how long it
+    /// remembers.
+    rests: Vec<Vec<(Rests, usize)>>,
 }
 
 impl<'a> Engine<'a> {
@@ -81,12 +97,14 @@ impl<'a> Engine<'a> {
             owners,
             sizes: frame.units.sizes(),
             copies: copies(frame),
+            extremes: Extremes::of(frame),
+            growth: Growth::for_columns(frame.u.len()),
         }
     }
 
-    /// Learning on a share of either fold, judging on the other.
-    fn folds(&self, share: f64) -> [Fold; 2] {
-        let fold = |number| Fold::new(self.frame, &self.targets, number, share);
+    /// Learning on either fold, judging on the other.
+    fn folds(&self, effort: Effort) -> [Fold; 2] {
+        let fold = |number| Fold::new(self.frame, &self.targets, number, effort);
         let (first, second) = rayon::join(|| fold(0), || fold(1));
         [first, second]
     }
@@ -108,14 +126,21 @@ impl<'a> Engine<'a> {
             allowed,
             drops,
             range: self.targets[index].range(self.frame),
+            growth: self.growth,
+            extremes: &self.extremes,
         }
     }
 
     /// Tests every pair; a vector or a category is as significant as its best element, times
     /// their number (Bonferroni).
-    fn pairs(&self, folds: &[Fold; 2], watch: &Watch<'_>) -> Vec<Vec<Finding>> {
+    fn pairs(
+        &self,
+        folds: &[Fold; 2],
+        others: &Others,
+        watch: &Watch<'_>,
+    ) -> (Vec<Vec<Finding>>, Vec<f64>) {
         let frame = self.frame;
-        let tested: Vec<Option<Vec<Finding>>> = (0..self.owners.len())
+        let tested: Vec<Option<(Vec<Finding>, f64)>> = (0..self.owners.len())
             .into_par_iter()
             .map(|index| {
                 if watch.is_stopped() {
@@ -132,17 +157,21 @@ impl<'a> Engine<'a> {
                 let effect = &frame.outputs[output].name;
                 watch.advance(allowed.len() as f64 / elements, cause, effect);
                 let gains = combine(&answer.gains, spread.as_deref());
-                Some(findings(allowed, &drops, &gains, elements))
+                let mut findings = findings(allowed, &drops, &gains, elements);
+                self.hint(&mut findings, allowed, &answer, others, elements);
+                Some((findings, answer.loss))
             })
             .collect();
         let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
-        for (findings, &output) in tested.into_iter().zip(&self.owners) {
-            let Some(findings) = findings else {
+        let mut losses = vec![0.0; self.owners.len()];
+        for (index, (tested, &output)) in tested.into_iter().zip(&self.owners).enumerate() {
+            let Some((findings, loss)) = tested else {
                 for &input in &self.allowed[output] {
                     pairs[output][input] = Finding::INTERRUPTED;
                 }
                 continue;
             };
+            losses[index] = loss;
             for (&input, finding) in self.allowed[output].iter().zip(findings) {
                 let pair = &mut pairs[output][input];
                 if pair.interrupted {
@@ -152,9 +181,14 @@ impl<'a> Engine<'a> {
                 pair.strength = pair.strength.max(finding.strength);
                 pair.gain = pair.gain.max(finding.gain);
                 pair.p = pair.p.min(finding.p);
+                if finding.hint.as_ref().map_or(1.0, |hint| hint.p)
+                    < pair.hint.as_ref().map_or(1.0, |hint| hint.p)
+                {
+                    pair.hint = finding.hint;
+                }
             }
         }
-        pairs
+        (pairs, losses)
     }
 
     /// Each input alone, then those that have a copy together with it.
@@ -166,27 +200,73 @@ impl<'a> Engine<'a> {
         alone.chain(together).collect()
     }
 
-    /// The share of each input that the others leave unexplained; of several columns the largest.
-    fn unexplained(&self, folds: &[Fold; 2]) -> Vec<f64> {
+    /// Asks the ends of the other inputs' ranges about each pair without clear evidence.
+    fn hint(
+        &self,
+        findings: &mut [Finding],
+        allowed: &[usize],
+        answer: &Answer,
+        others: &Others,
+        elements: f64,
+    ) {
+        if answer.is_own_error() {
+            return;
+        }
+        let rows = self.extremes.rows().iter();
+        let rests: Vec<f64> = rows.map(|&row| answer.residuals[row as usize]).collect();
+        let with_all = self.extremes.of_effect(&rests);
+        let memory = self.memory(&answer.residuals);
+        for ((finding, &input), without) in findings.iter_mut().zip(allowed).zip(&answer.without) {
+            let own = (*without != rests).then(|| self.extremes.of_effect(without));
+            let effect = own.as_ref().unwrap_or(&with_all);
+            let tests = elements * others.rests[input].len() as f64;
+            let apart = others.rests[input].iter().filter(|(_, other)| memory.min(*other) <= 1);
+            finding.hint = apart
+                .filter_map(|(cause, _)| self.extremes.hint(input, cause, effect))
+                .min_by(|one, other| one.p.total_cmp(&other.p))
+                .map(|hint| Hint { p: (hint.p * tests).min(1.0), ..hint });
+        }
+    }
+
+    /// For how many units values remember, where units follow each other; else 0.
+    ///
+    /// Two things that change slowly seem to go together wherever one looks.
+    fn memory(&self, values: &[f64]) -> usize {
+        let units = &self.frame.units;
+        let length = self.frame.rows() / units.count().max(1);
+        if units.stretches { memory(values) / length.max(1) } else { 0 }
+    }
+
+    /// Predicts each input from the others.
+    fn others(&self, folds: &[Fold; 2]) -> Others {
         let inputs = self.frame.inputs.len();
-        let shares: Vec<(usize, f64)> = (self.owners.len()..self.targets.len())
+        let found: Vec<(usize, f64, (Rests, usize))> = (self.owners.len()..self.targets.len())
             .into_par_iter()
             .filter_map(|index| {
                 let own = self.targets[index].own_input()?;
                 let others: Vec<usize> = (0..inputs).filter(|&input| input != own).collect();
-                Some((own, self.question(index, &others, &[], folds).answer().unexplained))
+                let answer = self.question(index, &others, &[], folds).answer();
+                let rows = self.extremes.rows().iter();
+                let rests: Vec<f64> = rows.map(|&row| answer.residuals[row as usize]).collect();
+                let memory = self.memory(&answer.residuals);
+                Some((own, answer.unexplained, (self.extremes.of_cause(&rests), memory)))
             })
             .collect();
-        let mut unexplained = vec![0.0_f64; inputs];
-        for (input, share) in shares {
-            unexplained[input] = unexplained[input].max(share);
+        let mut others = Others {
+            unexplained: vec![0.0; inputs],
+            rests: std::iter::repeat_with(Vec::new).take(inputs).collect(),
+        };
+        for (input, share, rests) in found {
+            others.unexplained[input] = others.unexplained[input].max(share);
+            others.rests[input].push(rests);
         }
-        unexplained
+        others
     }
 
-    /// Learns again with a quarter of the rows: what a real cause gains stays, what a stand-in for
-    /// others gains shrinks the better the others are understood.
-    fn flag_proxies(&self, pairs: &mut [Vec<Finding>], unexplained: &[f64]) {
+    /// Learns again with a quarter of the rows, and with all of them more thoroughly: what a real
+    /// cause gains stays, what a stand-in for others gains shrinks the better the others are
+    /// understood. `usual` are the losses with all inputs.
+    fn flag_proxies(&self, pairs: &mut [Vec<Finding>], unexplained: &[f64], usual: &[f64]) {
         let suspected = |output: usize, input: usize| {
             let pair: &Finding = &pairs[output][input];
             pair.p <= 0.05 && unexplained[input] < PROXY_UNEXPLAINED
@@ -197,21 +277,31 @@ impl<'a> Engine<'a> {
         if suspects.iter().all(Vec::is_empty) {
             return;
         }
-        let folds = self.folds(0.25);
-        let gains: Vec<(usize, Vec<Gain>)> = (0..self.owners.len())
-            .into_par_iter()
-            .filter(|&index| !suspects[self.owners[index]].is_empty())
-            .map(|index| {
+        let losses = |effort: Effort, growth: Growth| -> Vec<(f64, Vec<f64>)> {
+            let folds = self.folds(effort);
+            let indices = (0..self.owners.len()).into_par_iter();
+            let asked = indices.map(|index| {
                 let output = self.owners[index];
+                if suspects[output].is_empty() {
+                    return (0.0, Vec::new());
+                }
                 let drops: Vec<Vec<usize>> = suspects[output].iter().map(|&i| vec![i]).collect();
                 let question = self.question(index, &self.allowed[output], &drops, &folds);
-                (output, question.answer().gains)
-            })
-            .collect();
-        for (output, gains) in gains {
-            for (&input, quarter) in suspects[output].iter().zip(gains) {
+                Question { growth, ..question }.losses()
+            });
+            asked.collect()
+        };
+        let little = losses(Effort::Quarter, self.growth);
+        let much = losses(Effort::Thorough, Growth::thorough());
+        for (index, ((with, little), (_, much))) in little.into_iter().zip(much).enumerate() {
+            let output = self.owners[index];
+            let variance = self.targets[index].variance(self.frame);
+            for (place, &input) in suspects[output].iter().enumerate() {
                 let pair = &mut pairs[output][input];
-                pair.proxy |= pair.gain < SHRINKING * quarter.size;
+                // No model need be worse than one that knows nothing.
+                let before = little[place].min(variance) - with;
+                let left = pair.gain.min(much[place] - usual[index]);
+                pair.proxy |= left < (SHRINKING * before).min(STILL * pair.gain);
             }
         }
     }

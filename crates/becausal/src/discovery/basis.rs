@@ -1,8 +1,6 @@
 //! Basis functions of the inputs: what a linear regression needs to follow most dynamics.
 
-use ndarray::Array2;
-
-use super::frame::Frame;
+use super::frame::{Frame, Series};
 use crate::schema::Kind;
 
 /// Standardised values beyond this are cut off before they are squared or multiplied.
@@ -13,6 +11,9 @@ const LABELS: usize = 12;
 
 /// Products with steps are tried up to this many columns.
 const STEPPED: usize = 16;
+
+/// Waves are tried up to this many times half a wave in the range.
+const WAVES: u8 = 3;
 
 /// Where steps of a column are tried: zero, the median, and towards both ends.
 fn thresholds(values: &[f64]) -> Vec<f64> {
@@ -40,6 +41,9 @@ enum Shape {
     Indicator(f64),
     /// Whether the value exceeds a threshold.
     Above(f64),
+    /// Waves that fit so many half times between three deviations on either side of the mean.
+    Sine(u8),
+    Cosine(u8),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -220,6 +224,33 @@ impl Basis {
         Candidates { basis: Self { atoms: self.atoms.clone(), features } }
     }
 
+    /// Waves of one column, alone and times another column or a wave of it: what is smooth but no
+    /// polynomial. The atoms are added, the features are candidates.
+    pub(super) fn wave_candidates(&mut self) -> Candidates {
+        let number = |atom: &usize| self.form(&self.atoms[*atom]) == Form::Number;
+        let numbers: Vec<usize> = (0..self.atoms.len()).filter(number).collect();
+        let mut features = Vec::new();
+        let mut waves = Vec::new();
+        for &number in &numbers {
+            let Atom { input, column, .. } = self.atoms[number];
+            for half in 1..=WAVES {
+                for shape in [Shape::Sine(half), Shape::Cosine(half)] {
+                    waves.push(self.atoms.len());
+                    self.atoms.push(Atom { input, column, shape });
+                }
+            }
+        }
+        let column = |atom: usize| self.atoms[atom].column;
+        for (place, &wave) in waves.iter().enumerate() {
+            features.push(Feature { first: wave, second: None, third: None });
+            let others = numbers.iter().chain(&waves[place + 1..]);
+            for &other in others.filter(|&&other| column(other) != column(wave)) {
+                features.push(Feature { first: wave, second: Some(other), third: None });
+            }
+        }
+        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
+    }
+
     /// Forgets the atoms that no feature uses.
     pub(super) fn compact(&mut self) {
         let mut used = vec![false; self.atoms.len()];
@@ -292,24 +323,67 @@ impl Basis {
         }
     }
 
+    /// Whether a feature is a function of a single atom, or the constant.
+    pub(super) fn is_main(&self, feature: usize) -> bool {
+        self.inputs_of(feature)[1].is_none()
+    }
+
     /// Whether a feature is a function of this input.
     pub(super) fn touches(&self, feature: usize, input: Option<usize>) -> bool {
         input.is_some() && self.inputs_of(feature).contains(&input)
     }
 
-    /// Writes the features of some rows, one row after the other, into the top of `into`.
-    pub(super) fn fill(&self, frame: &Frame, rows: &[u32], into: &mut Array2<f64>) {
-        let mut atoms = vec![0.0; self.atoms.len()];
-        let width = self.width();
-        let target = into.as_slice_mut().expect("a matrix in row order");
-        for (&row, out) in rows.iter().zip(target.chunks_exact_mut(width)) {
-            for (value, atom) in atoms.iter_mut().zip(&self.atoms) {
-                *value = atom.value(frame, row as usize);
+    /// The atoms whose product a feature is; none for the constant.
+    pub(super) fn factors(&self, feature: usize) -> impl Iterator<Item = usize> {
+        let feature = feature.checked_sub(1).map(|index| self.features[index]);
+        feature.into_iter().flat_map(|feature| {
+            [Some(feature.first), feature.second, feature.third].into_iter().flatten()
+        })
+    }
+
+    /// The atoms that some features are made of, and the number of all atoms.
+    pub(super) fn atoms_of(&self, features: &[usize]) -> (Vec<usize>, usize) {
+        let mut used = vec![false; self.atoms.len()];
+        for &feature in features {
+            self.factors(feature).for_each(|atom| used[atom] = true);
+        }
+        ((0..used.len()).filter(|&atom| used[atom]).collect(), used.len())
+    }
+
+    /// Writes the values of an atom in some rows.
+    pub(super) fn write_atom(&self, atom: usize, frame: &Frame, rows: &[u32], into: &mut [f64]) {
+        let Atom { column, shape, .. } = self.atoms[atom];
+        let series = &frame.u[column];
+        let (low, high, mean, scale) = (series.low, series.high, series.mean, series.scale);
+        let factor = 1.0 / scale;
+        let plain = |value: f64| (value - mean) * factor;
+        let cut = |value: f64| plain(value.clamp(low, high)).clamp(-CUT, CUT);
+        match shape {
+            Shape::Linear => sweep(series, rows, into, plain),
+            Shape::Cut => sweep(series, rows, into, cut),
+            Shape::Square => sweep(series, rows, into, |value| {
+                let value = cut(value);
+                value * value
+            }),
+            Shape::Cube => sweep(series, rows, into, |value| {
+                let value = cut(value);
+                value * value * value
+            }),
+            // Around zero itself, where dynamics have their kinks, not around the mean.
+            Shape::Absolute => {
+                sweep(series, rows, into, |value| (value.clamp(low, high) * factor).abs());
             }
-            out[0] = 1.0;
-            for (value, feature) in out[1..].iter_mut().zip(&self.features) {
-                let factor = |atom: Option<usize>| atom.map_or(1.0, |atom| atoms[atom]);
-                *value = atoms[feature.first] * factor(feature.second) * factor(feature.third);
+            Shape::Indicator(code) => {
+                sweep(series, rows, into, |value| f64::from(u8::from(value == code)));
+            }
+            Shape::Above(threshold) => {
+                sweep(series, rows, into, |value| f64::from(u8::from(value > threshold)));
+            }
+            Shape::Sine(half) => {
+                sweep(series, rows, into, |value| (cut(value) * angle(half)).sin());
+            }
+            Shape::Cosine(half) => {
+                sweep(series, rows, into, |value| (cut(value) * angle(half)).cos());
             }
         }
     }
@@ -337,20 +411,14 @@ impl Candidates {
     }
 }
 
-impl Atom {
-    fn value(&self, frame: &Frame, row: usize) -> f64 {
-        let series = &frame.u[self.column];
-        let value = series.values[row];
-        let cut = || series.standard(row).clamp(-CUT, CUT);
-        match self.shape {
-            Shape::Linear => (value - series.mean) / series.scale,
-            Shape::Cut => cut(),
-            Shape::Square => cut() * cut(),
-            Shape::Cube => cut() * cut() * cut(),
-            // Around zero itself, where dynamics have their kinks, not around the mean.
-            Shape::Absolute => (value.clamp(series.low, series.high) / series.scale).abs(),
-            Shape::Indicator(code) => f64::from(u8::from(value == code)),
-            Shape::Above(threshold) => f64::from(u8::from(value > threshold)),
-        }
+/// The angle that a deviation from the mean is, in a wave.
+fn angle(half: u8) -> f64 {
+    f64::from(half) * std::f64::consts::PI / 3.0
+}
+
+/// Writes a function of a column's values in some rows.
+fn sweep(series: &Series, rows: &[u32], into: &mut [f64], value: impl Fn(f64) -> f64) {
+    for (into, &row) in into.iter_mut().zip(rows) {
+        *into = value(series.values[row as usize]);
     }
 }

@@ -23,6 +23,14 @@ impl Growth {
         let significance = 14.0 + 2.0 * (columns.max(1) as f64).ln();
         Self { trees: 30, depth: 4, rate: 0.3, significance, leaf: 10 }
     }
+
+    /// To learn as much as can be, where learning too much does no harm.
+    ///
+    /// A product shows in no single split; a split that chance might have made is allowed, so that
+    /// the next one finds it.
+    pub(super) fn thorough() -> Self {
+        Self { trees: 40, depth: 6, rate: 0.2, significance: 6.0, leaf: 5 }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

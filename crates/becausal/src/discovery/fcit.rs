@@ -45,7 +45,7 @@ pub(super) fn fcit(
 ) -> Findings {
     let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
     if frame.rows() < LEAST_ROWS {
-        return Findings { pairs, unexplained: None };
+        return Findings { pairs, unexplained: None, valid: false };
     }
     let mut problems = Vec::new();
     for (output, allowed) in allowed.iter().enumerate() {
@@ -90,7 +90,7 @@ pub(super) fn fcit(
             pairs[problem.output][input] = finding;
         }
     }
-    Findings { pairs, unexplained: None }
+    Findings { pairs, unexplained: None, valid: false }
 }
 
 /// One target with all its trees.

@@ -1,5 +1,7 @@
 //! What a test found out about a pair, before any threshold is applied.
 
+use super::extremes::Hint;
+
 /// The evidence for one pair.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Finding {
@@ -12,14 +14,23 @@ pub(super) struct Finding {
     pub proxy: bool,
     /// A copy of the cause without which it would matter.
     pub copy: Option<usize>,
+    /// What rows at the ends of the other inputs' ranges hint at.
+    pub hint: Option<Hint>,
     /// Not tested: the work was stopped.
     pub interrupted: bool,
 }
 
 impl Finding {
     /// No evidence.
-    pub(super) const NOTHING: Self =
-        Self { p: 1.0, strength: 0.0, gain: 0.0, proxy: false, copy: None, interrupted: false };
+    pub(super) const NOTHING: Self = Self {
+        p: 1.0,
+        strength: 0.0,
+        gain: 0.0,
+        proxy: false,
+        copy: None,
+        hint: None,
+        interrupted: false,
+    };
 
     /// Not tested.
     pub(super) const INTERRUPTED: Self = Self { interrupted: true, ..Self::NOTHING };
@@ -33,4 +44,6 @@ pub(super) struct Findings {
     /// The share of each input's variance that the other inputs leave unexplained, where the
     /// method looked into it.
     pub unexplained: Option<Vec<f64>>,
+    /// Whether p-values are error rates.
+    pub valid: bool,
 }

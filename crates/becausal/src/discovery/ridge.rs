@@ -5,10 +5,8 @@ use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
 
 use super::basis::Basis;
+use super::block::{BLOCK, Block};
 use super::frame::Frame;
-
-/// Rows whose features are written out at once.
-pub(super) const BLOCK: usize = 512;
 
 /// Parts of the rows that are summed apart, so that the sum does not depend on the threads.
 const PARTS: usize = 8;
@@ -41,16 +39,15 @@ impl Gram {
                     features: Array2::zeros((width, width)),
                     targets: Array2::zeros((width, targets)),
                 };
-                let mut block = Array2::zeros((BLOCK, width));
+                let mut block = Block::all(basis);
                 let mut values = Array2::zeros((BLOCK, targets));
                 for rows in rows.chunks(BLOCK) {
-                    basis.fill(frame, rows, &mut block);
+                    let block = block.fill(frame, rows);
                     for (&row, mut into) in rows.iter().zip(values.axis_iter_mut(Axis(0))) {
                         for (index, value) in into.iter_mut().enumerate() {
                             *value = target(index, row as usize);
                         }
                     }
-                    let block = block.slice(s![..rows.len(), ..]);
                     let values = values.slice(s![..rows.len(), ..]);
                     general_mat_mul(1.0, &block.t(), &block, 1.0, &mut sums.features);
                     general_mat_mul(1.0, &block.t(), &values, 1.0, &mut sums.targets);
@@ -68,6 +65,11 @@ impl Gram {
             total.targets += &part.targets;
         }
         total
+    }
+
+    /// The number of rows summed over: the first feature is constant.
+    pub(super) fn rows(&self) -> f64 {
+        self.features.get((0, 0)).map_or(1.0, |&count| count.max(1.0))
     }
 
     /// The sums with one target.
@@ -132,6 +134,17 @@ impl Solver {
         drops: usize,
         dropped: impl Fn(usize, usize) -> bool,
     ) -> Array2<f64> {
+        self.coefficients_and_increases(target, drops, dropped).0
+    }
+
+    /// The same, and by how much each drop increases the sum of squares in learning.
+    pub(super) fn coefficients_and_increases(
+        &self,
+        target: &Array1<f64>,
+        drops: usize,
+        dropped: impl Fn(usize, usize) -> bool,
+    ) -> (Array2<f64>, Vec<f64>) {
+        let mut increases = Vec::with_capacity(drops);
         let full = self.solve(target);
         let mut all = Array2::zeros((self.width, drops + 1));
         self.put(&full, &mut all, 0);
@@ -146,6 +159,7 @@ impl Solver {
             }
             let part: Array1<f64> = set.iter().map(|&index| full[index]).collect();
             let weights = inverse(&corner).dot(&part);
+            increases.push(weights.dot(&part));
             let mut rest = full.clone();
             for (&index, &weight) in set.iter().zip(&weights) {
                 rest.scaled_add(-weight, &self.inverse.column(index));
@@ -155,7 +169,7 @@ impl Solver {
             }
             self.put(&rest, &mut all, drop + 1);
         }
-        all
+        (all, increases)
     }
 
     fn put(&self, values: &Array1<f64>, into: &mut Array2<f64>, column: usize) {

@@ -76,6 +76,14 @@ impl Target {
         (low - slack, high + slack)
     }
 
+    /// Its variance.
+    pub(super) fn variance(&self, frame: &Frame) -> f64 {
+        let rows = frame.rows().max(1) as f64;
+        let values = (0..frame.rows()).map(|row| self.value(frame, row));
+        let mean = values.clone().sum::<f64>() / rows;
+        values.map(|value| (value - mean) * (value - mean)).sum::<f64>() / rows
+    }
+
     /// The input that it is a column of.
     pub(super) fn own_input(&self) -> Option<usize> {
         match *self {

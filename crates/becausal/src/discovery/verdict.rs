@@ -1,6 +1,6 @@
 //! Why data cannot tell about a pair, in words.
 
-use super::finding::Findings;
+use super::finding::{Finding, Findings};
 use super::frame::{Factor, Frame, Series};
 use super::units::LEAST;
 use crate::schema::Role;
@@ -10,6 +10,19 @@ const RARE: usize = 30;
 
 /// An input of which the others leave less than this share never varies on its own.
 const DETERMINED: f64 = 1e-3;
+
+/// A p-value up to this is too low to claim that there is nothing: where there is nothing, fewer than
+/// one in a hundred are (`cargo bench --bench discovery -- calibration`).
+const UNDECIDED: f64 = 0.2;
+
+/// The same where units are stretches of an episode.
+const UNDECIDED_STRETCHES: f64 = 0.01;
+
+/// A p-value below this leaves no doubt, whatever the threshold.
+const DECIDED: f64 = 1e-6;
+
+/// A hint of a few rows that chance alone gives to this share of the pairs counts.
+const HINT: f64 = 0.02;
 
 /// The reason why nothing could be found about each pair, `[output][input]`, where there is one.
 ///
@@ -21,6 +34,7 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Stri
         let plural = if rows == 1 { "" } else { "s" };
         format!("too few rows in which it could show: {rows} row{plural} in all")
     });
+    let stretches = frame.units.stretches;
     let causes: Vec<Option<String>> =
         (0..frame.inputs.len()).map(|input| few.clone().or_else(|| cause(frame, input))).collect();
     let determined: Vec<Option<String>> = (0..frame.inputs.len())
@@ -46,11 +60,25 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Stri
                         format!("duplicate of `{copy}`: one of the two matters, the data cannot tell which")
                     });
                     let ways = [&causes[input], &effect, &copy, &determined[input]];
-                    ways.into_iter().find_map(Clone::clone)
+                    let known = ways.into_iter().find_map(Clone::clone);
+                    known.or_else(|| unclear(finding, stretches).filter(|_| findings.valid))
                 })
                 .collect()
         })
         .collect()
+}
+
+/// Why nothing found does not mean that there is nothing.
+///
+/// Stretches of an episode are alike, and what is slow seems to go together: there it takes more.
+fn unclear(finding: &Finding, stretches: bool) -> Option<String> {
+    let low = finding.p <= if stretches { UNDECIDED_STRETCHES } else { UNDECIDED };
+    if low {
+        let unclear = "too few rows in which it could show: what they show is not clear";
+        return (finding.p > DECIDED).then(|| unclear.to_owned());
+    }
+    let hint = finding.hint.as_ref().filter(|hint| hint.p <= HINT)?;
+    Some(format!("too few rows in which it could show: only {} hint at it", hint.name))
 }
 
 fn determined(factor: &Factor) -> String {

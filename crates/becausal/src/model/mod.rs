@@ -5,6 +5,7 @@ mod attention;
 mod dense;
 mod dynamics;
 mod encoding;
+mod files;
 mod influence;
 mod member;
 mod mixture;
@@ -19,6 +20,7 @@ mod train;
 mod world_model;
 
 pub use dynamics::{Dynamics, Noise, Prediction, effects};
+pub use files::{ModelFileError, fingerprint};
 pub use influence::Influence;
 pub use member::ModelKind;
 pub use network::Sizes;

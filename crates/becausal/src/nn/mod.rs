@@ -19,6 +19,7 @@ mod normal;
 mod parameters;
 mod perceptron;
 mod product;
+mod safetensors;
 mod tape;
 
 pub use activation::Activation;
@@ -33,4 +34,5 @@ pub use normal::{log_normal_cdf, normal_cdf};
 pub use parameters::{Gradients, Parameter, Parameters};
 pub use perceptron::Perceptron;
 pub use product::{Transposed, add_product, product};
+pub use safetensors::{from_safetensors, to_safetensors};
 pub use tape::{Backward, Operation, Pool, Tape, Variable};

@@ -1,0 +1,187 @@
+//! A run directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::data::{self, ReadOptions, write_atomically};
+use crate::discovery::CausalGraph;
+use crate::env::{Entry, find};
+use crate::model::WorldModel;
+use crate::{Schema, Transitions};
+
+/// A run directory that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {problem}", path = path.display())]
+pub struct RunError {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// What is wrong, and what to do.
+    pub problem: String,
+}
+
+/// A folder with everything that was learned.
+#[derive(Debug, Clone)]
+pub struct RunDirectory {
+    path: PathBuf,
+    schema: Arc<Schema>,
+}
+
+impl RunDirectory {
+    /// Makes a folder for a run, or takes one that holds a run already.
+    ///
+    /// # Errors
+    /// When there is something else of this name, or it cannot be written.
+    pub fn create(path: &Path, schema: &Arc<Schema>) -> Result<Self, RunError> {
+        let refuse = |problem: String| RunError { path: path.to_owned(), problem };
+        Self::refuse_others(path)?;
+        fs::create_dir_all(path)
+            .map_err(|error| refuse(format!("cannot make the folder: {error}")))?;
+        let run = Self { path: path.to_owned(), schema: Arc::clone(schema) };
+        run.write("schema.toml", &schema.to_toml())?;
+        Ok(run)
+    }
+
+    /// Says that a run cannot be written here before it is worked for, not after.
+    ///
+    /// # Errors
+    /// When there is a file of this name, or a folder with something else in it.
+    pub fn refuse_others(path: &Path) -> Result<(), RunError> {
+        let refuse =
+            |problem: &str| Err(RunError { path: path.to_owned(), problem: problem.to_owned() });
+        if path.is_file() {
+            return refuse("is a file; give the name of a folder for the run");
+        }
+        let occupied = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+        if occupied && !path.join("schema.toml").is_file() {
+            return refuse("is a folder with something else in it; give another name");
+        }
+        Ok(())
+    }
+
+    /// Opens the folder of a run.
+    ///
+    /// # Errors
+    /// When it is not one.
+    pub fn open(path: &Path) -> Result<Self, RunError> {
+        let file = path.join("schema.toml");
+        let text = fs::read_to_string(&file).map_err(|error| RunError {
+            path: path.to_owned(),
+            problem: format!(
+                "is not a run directory: cannot read its schema.toml ({error}); \
+                 `becausal fit` and `becausal train` make one"
+            ),
+        })?;
+        let schema = Schema::parse(&text)
+            .map_err(|error| RunError { path: file, problem: format!("{error}") })?;
+        Ok(Self { path: path.to_owned(), schema: Arc::new(schema) })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the variables are.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// The built-in environment that the run is of, if it is of one.
+    #[must_use]
+    pub fn environment(&self) -> Option<&'static Entry> {
+        find(self.schema.name()).ok().filter(|entry| *entry.schema() == *self.schema)
+    }
+
+    /// Writes how the run was made: TOML.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_config(&self, toml: &str) -> Result<(), RunError> {
+        self.write("config.toml", toml)
+    }
+
+    /// How the run was made: TOML.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read_config(&self) -> Result<String, RunError> {
+        self.read("config.toml")
+    }
+
+    /// Writes the transitions that were learned from.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn write_data(&self, data: &Transitions) -> Result<(), RunError> {
+        let path = self.path.join("data.parquet");
+        data::write(&path, data)
+            .map_err(|error| RunError { path, problem: error.problem.to_string() })
+    }
+
+    /// The transitions that were learned from.
+    ///
+    /// # Errors
+    /// When they cannot be read, or do not fit the schema.
+    pub fn read_data(&self) -> Result<Transitions, RunError> {
+        let path = self.path.join("data.parquet");
+        let options =
+            ReadOptions { schema: Some(Arc::clone(&self.schema)), ..ReadOptions::default() };
+        let recording = data::read(&path, &options)
+            .map_err(|error| RunError { path, problem: error.problem.to_string() })?;
+        Ok(recording.transitions)
+    }
+
+    /// Writes the causal graph.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_graph(&self, graph: &CausalGraph) -> Result<(), RunError> {
+        self.write("graph.json", &graph.to_json())
+    }
+
+    /// The causal graph; `None` when there is none, as in a run with a full model.
+    ///
+    /// # Errors
+    /// When there is one that cannot be read.
+    pub fn read_graph(&self) -> Result<Option<CausalGraph>, RunError> {
+        let path = self.path.join("graph.json");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let graph = CausalGraph::from_json(&self.read("graph.json")?);
+        graph.map(Some).map_err(|error| RunError { path, problem: error.to_string() })
+    }
+
+    /// Writes the world model.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_model(&self, model: &WorldModel) -> Result<(), RunError> {
+        let written = model.save(&self.path.join("world-model"));
+        written.map_err(|error| RunError { path: error.path, problem: error.problem })
+    }
+
+    /// The world model.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn read_model(&self) -> Result<WorldModel, RunError> {
+        let read = WorldModel::load(&self.path.join("world-model"), &self.schema);
+        read.map_err(|error| RunError { path: error.path, problem: error.problem })
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), RunError> {
+        let path = self.path.join(name);
+        write_atomically(&path, text.as_bytes())
+            .map_err(|error| RunError { path, problem: error.problem.to_string() })
+    }
+
+    fn read(&self, name: &str) -> Result<String, RunError> {
+        let path = self.path.join(name);
+        fs::read_to_string(&path)
+            .map_err(|error| RunError { path, problem: format!("cannot be read: {error}") })
+    }
+}
