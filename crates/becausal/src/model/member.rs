@@ -145,6 +145,13 @@ impl Member {
         matches!(self.network, Network::Causal(_))
     }
 
+    /// Takes another decision about which values stay.
+    pub fn set_persistence(&mut self, persistence: &Persistence) {
+        if let Network::Causal(network) = &mut self.network {
+            network.set_persistence(persistence);
+        }
+    }
+
     /// Keeps the influence weights as they are: no gradient for the keys.
     pub fn hold_weights(&self, gradients: &mut Gradients) {
         if let Network::Causal(network) = &self.network {

@@ -12,6 +12,7 @@ mod mixture;
 mod network;
 mod persistence;
 mod probe;
+mod refit;
 mod regression;
 mod score;
 mod stepping;

@@ -119,6 +119,11 @@ impl CausalNetwork {
         self.keys
     }
 
+    /// Takes another decision about which values stay.
+    pub fn set_persistence(&mut self, persistence: &Persistence) {
+        self.persistence = persistence.clone();
+    }
+
     /// The structural equations of all effects.
     pub fn forward(
         &self,

@@ -179,7 +179,7 @@ impl Training<'_> {
             let finite = tape.value(loss).values[0].is_finite();
             if !finite {
                 let rows = likelihood.rows(tape.value(said), tape.value(targets));
-                return Err(self.broken(&rows, step, at));
+                return Err(broken(self.encoding, &rows, step, at));
             }
             pool = tape.finish();
             if held {
@@ -187,7 +187,7 @@ impl Training<'_> {
             }
             let norm = adam.step(&mut member.parameters, &gradients, schedule.rate(step));
             if !norm.is_finite() {
-                return Err(self.broken(&[], step, at));
+                return Err(broken(self.encoding, &[], step, at));
             }
             let last = step + 1 == steps;
             if (step + 1) % options.interval == 0 || last {
@@ -216,23 +216,29 @@ impl Training<'_> {
         let count = self.held_out.inputs.rows().max(1) as f64;
         rows.iter().flatten().sum::<f64>() / count
     }
+}
 
-    fn broken(&self, rows: &[Vec<f64>], step: usize, member: usize) -> FitError {
-        let bad = rows.iter().position(|rows| rows.iter().any(|value| !value.is_finite()));
-        let effect = bad.map_or(0, |target| self.encoding.targets()[target].effect);
-        let names = effects(self.encoding.schema());
-        FitError::Broken { step, member, variable: names[effect].clone() }
-    }
+/// A fit whose likelihood is not a number; `rows` is `[heads][rows]`.
+pub(super) fn broken(
+    encoding: &Encoding,
+    rows: &[Vec<f64>],
+    step: usize,
+    member: usize,
+) -> FitError {
+    let bad = rows.iter().position(|rows| rows.iter().any(|value| !value.is_finite()));
+    let effect = bad.map_or(0, |target| encoding.targets()[target].effect);
+    let names = effects(encoding.schema());
+    FitError::Broken { step, member, variable: names[effect].clone() }
 }
 
 /// Rows in a random order, again and again.
-struct Order {
+pub(super) struct Order {
     rows: Vec<usize>,
     at: usize,
 }
 
 impl Order {
-    fn new(sample: &[usize], stream: &mut Stream) -> Self {
+    pub fn new(sample: &[usize], stream: &mut Stream) -> Self {
         let mut order = Self { rows: sample.to_vec(), at: 0 };
         order.shuffle(stream);
         order
@@ -245,7 +251,7 @@ impl Order {
     }
 
     /// The next rows; when too few are left, all are shuffled first.
-    fn next(&mut self, count: usize, stream: &mut Stream) -> &[usize] {
+    pub fn next(&mut self, count: usize, stream: &mut Stream) -> &[usize] {
         let count = count.min(self.rows.len());
         if self.at + count > self.rows.len() {
             self.shuffle(stream);

@@ -13,6 +13,7 @@ use super::member::{Member, ModelKind};
 use super::network::Sizes;
 use super::persistence::Persistence;
 use super::probe::Probe;
+use super::refit::structure_of;
 use super::structure::Structure;
 use super::train::{FitError, FitOptions, FitProgress, MemberReport, Training};
 
@@ -58,12 +59,7 @@ impl WorldModel {
         listener: &(dyn Fn(FitProgress) + Sync),
     ) -> Result<(Self, FitReport), FitError> {
         check(data)?;
-        let structure = Arc::new(match kind {
-            ModelKind::Full | ModelKind::Mlp => Structure::full(data.schema()),
-            ModelKind::Causal => structure.clone(),
-            ModelKind::ActionBlind => structure.without_actions(),
-            ModelKind::Identity => structure.persistence(),
-        });
+        let structure = Arc::new(structure_of(data, kind, structure));
         let split = data.split_episodes(options.held_out, &mut Stream::keyed(options.seed, &[0]));
         let train = data.select_episodes(&split.train);
         let encoding = Arc::new(Encoding::of(&train));
@@ -153,11 +149,11 @@ pub(super) fn evenly(total: usize, count: usize) -> impl Iterator<Item = usize> 
     (0..count).map(move |at| at * total / count)
 }
 
-fn index(at: usize) -> u32 {
-    u32::try_from(at).expect("members are few")
+pub(super) fn index(at: usize) -> u32 {
+    u32::try_from(at).expect("members and episodes are fewer than 2^32")
 }
 
-fn check(data: &Transitions) -> Result<(), FitError> {
+pub(super) fn check(data: &Transitions) -> Result<(), FitError> {
     if data.len() < 20 || data.episodes() < 2 {
         return Err(FitError::TooFew { rows: data.len(), episodes: data.episodes() });
     }

@@ -22,7 +22,7 @@ pub struct Exploration {
 
 /// Records whole episodes until there are `rows` transitions or more, but never more than `most`.
 ///
-/// Exploring episodes come first. Everything is drawn from streams keyed by `seed` and `key`.
+/// Exploring episodes come first. Everything is drawn from streams keyed by `seed` and the episode.
 ///
 /// # Errors
 /// When an episode does not end, or a state is not a number.
@@ -31,7 +31,7 @@ pub fn interact(
     policy: &dyn Policy,
     (rows, most): (usize, usize),
     exploration: Exploration,
-    (seed, key): (u64, u32),
+    seed: u64,
 ) -> Result<Transitions, LearningError> {
     let schema = Arc::clone(environment.schema());
     let mut record = Transitions::new(Arc::clone(&schema));
@@ -42,8 +42,8 @@ pub fn interact(
         if record.len() >= rows {
             break;
         }
-        environment.reset(Stream::keyed(seed, &[key, episode, 0]).next_u64());
-        let mut stream = Stream::keyed(seed, &[key, episode, 1]);
+        environment.reset(Stream::keyed(seed, &[episode, 0]).next_u64());
+        let mut stream = Stream::keyed(seed, &[episode, 1]);
         let exploring = (record.len() as f64) < exploration.share * rows as f64;
         let rate = if exploring { stream.uniform(0.0, exploration.rate) } else { 0.0 };
         record.begin_episode();

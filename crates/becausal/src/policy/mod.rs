@@ -2,7 +2,7 @@
 //!
 //! A [`Policy`] gives an action for a state. An [`ActorCritic`] is one that learns: by proximal policy
 //! optimisation ([`Learner`]), from real episodes ([`Play`]) or from episodes dreamed by a world
-//! model ([`Dream`]).
+//! model ([`Dream`]). A [`Training`] is the paper's Algorithm 1, with [`Settings`].
 
 mod action_space;
 mod actor_critic;
@@ -15,6 +15,10 @@ mod observation;
 mod play;
 mod ppo;
 mod ppo_loss;
+mod report;
+mod setting;
+mod settings;
+mod training;
 
 pub use action_space::ActionSpace;
 pub use actor_critic::ActorCritic;
@@ -27,6 +31,10 @@ pub use observation::{Observation, Running};
 pub use play::{Play, PlayedEpisode};
 pub use ppo::{Learner, PpoOptions, PpoReport};
 pub use ppo_loss::{PpoRows, PpoSums, PpoWeights, ppo_loss};
+pub use report::EpochReport;
+pub use setting::{Imagination, Ramp};
+pub use settings::Settings;
+pub use training::Training;
 
 use std::sync::Arc;
 

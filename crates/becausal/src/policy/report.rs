@@ -1,0 +1,78 @@
+//! What an epoch of a training came to.
+
+use super::evaluation::Evaluation;
+use super::ppo::PpoReport;
+
+/// What an epoch came to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EpochReport {
+    /// Epochs done.
+    pub epoch: usize,
+    /// Real steps made in all.
+    pub real_steps: usize,
+    /// Return by the schema's reward terms and steps of every episode that was really played.
+    pub episodes: Vec<(f64, usize)>,
+    /// The last update of the policy.
+    pub update: PpoReport,
+    /// The log-likelihood of a fresh transition under the model that had not seen it yet.
+    pub log_likelihood: Option<f64>,
+    /// Edges of the graph.
+    pub edges: Option<usize>,
+    /// How good the policy was afterwards.
+    pub evaluation: Option<Evaluation>,
+    /// The learning rate of the policy.
+    pub rate: f64,
+    /// The clipping.
+    pub clip: f64,
+    /// How long it took.
+    pub seconds: f64,
+    /// Real steps a second.
+    pub steps_per_second: f64,
+}
+
+impl EpochReport {
+    /// The mean return of the episodes that were really played.
+    #[must_use]
+    pub fn mean_return(&self) -> Option<f64> {
+        let sum: f64 = self.episodes.iter().map(|(total, _)| total).sum();
+        (!self.episodes.is_empty()).then(|| sum / self.episodes.len() as f64)
+    }
+
+    /// The mean length of the episodes that were really played.
+    #[must_use]
+    pub fn mean_length(&self) -> Option<f64> {
+        let sum: usize = self.episodes.iter().map(|(_, steps)| steps).sum();
+        (!self.episodes.is_empty()).then(|| sum as f64 / self.episodes.len() as f64)
+    }
+
+    /// Everything under the names that TensorBoard shows: those of Stable-Baselines3, and `model/…`
+    /// and `graph/…`.
+    #[must_use]
+    pub fn scalars(&self) -> Vec<(&'static str, f64)> {
+        let update = &self.update;
+        let mut scalars = vec![
+            ("time/fps", self.steps_per_second),
+            ("time/epoch_seconds", self.seconds),
+            ("time/total_timesteps", self.real_steps as f64),
+            ("train/policy_gradient_loss", update.policy_loss),
+            ("train/value_loss", update.value_loss),
+            ("train/entropy_loss", -update.entropy),
+            ("train/approx_kl", update.divergence),
+            ("train/clip_fraction", update.clipped),
+            ("train/explained_variance", update.explained),
+            ("train/learning_rate", self.rate),
+            ("train/clip_range", self.clip),
+        ];
+        let optional = [
+            ("rollout/ep_rew_mean", self.mean_return()),
+            ("rollout/ep_len_mean", self.mean_length()),
+            ("model/log_likelihood", self.log_likelihood),
+            ("graph/edges", self.edges.map(|edges| edges as f64)),
+            ("eval/mean_reward", self.evaluation.as_ref().map(Evaluation::native_mean)),
+            ("eval/mean_return", self.evaluation.as_ref().map(Evaluation::mean)),
+            ("eval/mean_ep_length", self.evaluation.as_ref().map(Evaluation::mean_length)),
+        ];
+        scalars.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        scalars
+    }
+}

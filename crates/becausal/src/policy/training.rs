@@ -1,0 +1,394 @@
+//! The paper's Algorithm 1: model-based reinforcement learning with causal world models.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::data::Transitions;
+use crate::discovery::{CausalGraph, Options, discover_quietly};
+use crate::env::{AnyEnvironment, Environment};
+use crate::model::{FitOptions, ModelKind, Sizes, Structure, WorldModel};
+use crate::random::Stream;
+use crate::schema::Schema;
+
+use super::actor_critic::ActorCritic;
+use super::dream::Dream;
+use super::error::LearningError;
+use super::evaluation::{Evaluation, evaluate};
+use super::experience::Experience;
+use super::interaction::{Exploration, interact};
+use super::observation::Running;
+use super::play::Play;
+use super::ppo::{Learner, PpoOptions, PpoReport};
+use super::ppo_loss::PpoWeights;
+use super::report::EpochReport;
+use super::setting::Imagination;
+use super::settings::Settings;
+use super::{Policy, RandomPolicy};
+
+/// What streams of random numbers are for: the first word of their keys.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Networks = 1,
+    Interaction = 2,
+    Dream = 3,
+    Play = 4,
+    Update = 5,
+    Evaluation = 6,
+    FinalEvaluation = 7,
+    Recording = 8,
+}
+
+/// A training: everything that is learned, and the state of all that is random.
+///
+/// All streams are keyed by the seed, what they are for, the epoch and the round: a training goes
+/// on from what is in this struct exactly as if it had never stopped.
+#[derive(Clone)]
+pub struct Training {
+    pub(super) settings: Settings,
+    pub(super) seed: u64,
+    pub(super) environment: AnyEnvironment,
+    pub(super) schema: Arc<Schema>,
+    /// Agent and optimiser.
+    pub learner: Learner,
+    /// The buffer D: all real transitions of a training with a model.
+    pub data: Transitions,
+    /// The graph that was found last.
+    pub graph: Option<CausalGraph>,
+    /// The epoch in which the next graph is due.
+    pub(super) next_graph: usize,
+    /// The world model.
+    pub model: Option<WorldModel>,
+    /// The episodes that are being played, without a model.
+    pub(super) play: Option<Play>,
+    /// The size of discounted returns.
+    pub(super) returns: Running,
+    /// The best agent so far, and the mean return that the environment paid it.
+    pub best: Option<(ActorCritic, f64)>,
+    /// Epochs done.
+    pub epoch: usize,
+    /// Real steps made.
+    pub real_steps: usize,
+}
+
+impl Training {
+    /// Begins: line 1 of the algorithm.
+    ///
+    /// # Errors
+    /// When a setting is wrong, or an action cannot be chosen by a policy.
+    pub fn new(
+        environment: &AnyEnvironment,
+        settings: &Settings,
+        seed: u64,
+    ) -> Result<Self, LearningError> {
+        settings.check()?;
+        let schema = Arc::clone(environment.schema());
+        let mut stream = Stream::keyed(seed, &[Purpose::Networks as u32]);
+        let agent = ActorCritic::new(&schema, &settings.policy_widths, &mut stream)?;
+        let play = (settings.model == Imagination::None)
+            .then(|| Play::new(environment, settings.copies, seed, settings.discount));
+        Ok(Self {
+            settings: settings.clone(),
+            seed,
+            environment: environment.clone(),
+            learner: Learner::new(agent),
+            data: Transitions::new(Arc::clone(&schema)),
+            schema,
+            graph: None,
+            next_graph: 0,
+            model: None,
+            play,
+            returns: Running::default(),
+            best: None,
+            epoch: 0,
+            real_steps: 0,
+        })
+    }
+
+    /// How it is done.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Whether all real steps are made.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.real_steps >= self.settings.steps
+    }
+
+    /// One epoch: lines 3 to 9 of the algorithm.
+    ///
+    /// # Errors
+    /// When the environment, discovery or a fit fails, or a number is none.
+    pub fn run_epoch(&mut self) -> Result<EpochReport, LearningError> {
+        let started = Instant::now();
+        let steps = self.real_steps;
+        let mut report = EpochReport::default();
+        match self.settings.model {
+            Imagination::Model(kind) => {
+                self.interact(&mut report)?; // line 3
+                self.update_graph(kind)?; // line 4
+                self.fit(kind)?; // line 5
+                for round in 0..self.settings.rounds {
+                    let dreamed = self.dream(round)?; // line 7
+                    report.update = self.improve(&dreamed, round)?; // line 8
+                }
+            }
+            Imagination::None => self.play_and_improve(&mut report)?,
+        }
+        self.epoch += 1;
+        if self.epoch.is_multiple_of(self.settings.evaluate_every) || self.is_done() {
+            report.evaluation = Some(self.evaluate()?);
+        }
+        report.epoch = self.epoch;
+        report.real_steps = self.real_steps;
+        report.edges = self.edges();
+        report.rate = self.ppo_options().rate;
+        report.clip = self.ppo_options().weights.clip;
+        report.seconds = started.elapsed().as_secs_f64();
+        report.steps_per_second = (self.real_steps - steps) as f64 / report.seconds.max(1e-9);
+        Ok(report)
+    }
+
+    /// Line 3: interacts with the environment and adds transitions to the buffer.
+    fn interact(&mut self, report: &mut EpochReport) -> Result<(), LearningError> {
+        let settings = &self.settings;
+        let left = settings.steps - self.real_steps;
+        let key = self.key(Purpose::Interaction, 0);
+        let random;
+        let first = self.epoch == 0 && settings.warm_up > 0;
+        let (policy, rows): (&dyn Policy, usize) = if first {
+            random = RandomPolicy::new(Arc::clone(&self.schema))?;
+            (&random, settings.warm_up)
+        } else {
+            (&self.learner.agent, settings.epoch_steps)
+        };
+        let exploration = Exploration { share: settings.exploring, rate: settings.exploration };
+        let seed = Stream::keyed(self.seed, &key).next_u64();
+        let fresh = interact(&self.environment, policy, (rows, left), exploration, seed)?;
+        report.log_likelihood =
+            self.model.as_ref().map(|model| model.score(&fresh).log_likelihood());
+        let rewards = fresh.total_reward();
+        for episode in 0..fresh.episodes() {
+            let mut discounted = 0.0;
+            for &reward in &rewards[fresh.episode(episode)] {
+                if !reward.is_finite() {
+                    let step = fresh.episode(episode).start;
+                    return Err(LearningError::Reward { reward: reward.to_string(), step });
+                }
+                discounted = settings.discount * discounted + reward;
+                self.returns.add(discounted);
+            }
+            report.episodes.push((
+                rewards[fresh.episode(episode)].iter().sum(),
+                fresh.episode(episode).len(),
+            ));
+        }
+        self.learner.agent.observation.watch(&states(&fresh));
+        self.real_steps += fresh.len();
+        self.data.append(&fresh);
+        Ok(())
+    }
+
+    /// Line 4: every `graph_epochs` epochs, finds the causal graph. Only the causal model needs it.
+    fn update_graph(&mut self, kind: ModelKind) -> Result<(), LearningError> {
+        if kind != ModelKind::Causal || self.epoch < self.next_graph {
+            return Ok(());
+        }
+        self.graph = Some(self.discover(&self.data)?);
+        let pause = self.settings.graph_epochs.whole_at(self.share());
+        self.next_graph = self.epoch + pause;
+        Ok(())
+    }
+
+    fn discover(&self, data: &Transitions) -> Result<CausalGraph, LearningError> {
+        let from = data.len().saturating_sub(self.settings.graph_rows.max(1));
+        let rows = data.slice(from..data.len());
+        let options =
+            Options { eta: Some(self.settings.eta), seed: self.seed, ..Options::default() };
+        Ok(discover_quietly(&rows, &options)?)
+    }
+
+    /// Line 5: fits the structural equations.
+    fn fit(&mut self, kind: ModelKind) -> Result<(), LearningError> {
+        let structure = self.structure();
+        let new_graph = self.next_graph > self.epoch
+            && self.graph.as_ref().is_some_and(|graph| graph.rows == self.data.len());
+        let steps = match &self.model {
+            None => self.settings.fit_steps_first,
+            Some(_) if new_graph => self.settings.fit_steps_graph,
+            Some(_) => self.settings.fit_steps,
+        };
+        let options = self.fit_options(steps);
+        let mut model = match self.model.take() {
+            Some(model) => model,
+            None => WorldModel::begin(&self.data, kind, &structure, &options)?,
+        };
+        model.refit(&self.data, &structure, &options, word(self.epoch))?;
+        self.model = Some(model);
+        Ok(())
+    }
+
+    fn fit_options(&self, steps: usize) -> FitOptions {
+        let settings = &self.settings;
+        let width = settings.model_width;
+        FitOptions {
+            members: settings.members,
+            sizes: Sizes { encoder: width, hidden: width, ..Sizes::default() },
+            batch: settings.fit_batch,
+            steps,
+            rate: settings.fit_rate,
+            seed: self.seed,
+            ..FitOptions::default()
+        }
+    }
+
+    fn structure(&self) -> Structure {
+        match &self.graph {
+            Some(graph) => Structure::of(&self.schema, graph),
+            None => Structure::full(&self.schema),
+        }
+    }
+
+    /// Line 7: simulated data by k-step rollouts of the model with the actor.
+    fn dream(&self, round: usize) -> Result<Experience, LearningError> {
+        let model = self.model.as_ref().expect("fitted in this epoch");
+        let length = self.settings.rollout.whole_at(self.share());
+        let mut stream = Stream::keyed(self.seed, &self.key(Purpose::Dream, round));
+        let agent = &self.learner.agent;
+        Dream::new(model, &self.data).experience(agent, self.settings.samples, length, &mut stream)
+    }
+
+    /// Line 8: updates the policy by PPO.
+    fn improve(
+        &mut self,
+        experience: &Experience,
+        round: usize,
+    ) -> Result<PpoReport, LearningError> {
+        let options = self.ppo_options();
+        let mut stream = Stream::keyed(self.seed, &self.key(Purpose::Update, round));
+        self.learner.improve(experience, &self.schema, &options, &mut stream)
+    }
+
+    /// The same without a model: real experience in place of dreams.
+    fn play_and_improve(&mut self, report: &mut EpochReport) -> Result<(), LearningError> {
+        let copies = self.settings.copies;
+        let steps = self.settings.samples.div_ceil(copies);
+        let rounds = self.settings.epoch_steps.div_ceil(steps * copies);
+        for round in 0..rounds {
+            let mut stream = Stream::keyed(self.seed, &self.key(Purpose::Play, round));
+            let play = self.play.as_mut().expect("a training without a model plays");
+            let mut ended = Vec::new();
+            let (agent, returns) = (&self.learner.agent, &mut self.returns);
+            let lived = play.experience(agent, steps, &mut stream, returns, &mut ended)?;
+            report.episodes.extend(ended.iter().map(|episode| (episode.total, episode.steps)));
+            self.real_steps += lived.len();
+            report.update = self.improve(&lived, round)?;
+            self.learner.agent.observation.watch(&lived.part(self.schema.state_slots()));
+            if self.is_done() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn ppo_options(&self) -> PpoOptions {
+        let (settings, share) = (&self.settings, self.share());
+        PpoOptions {
+            weights: PpoWeights {
+                clip: settings.clip.at(share),
+                divergence: settings.divergence,
+                entropy: settings.entropy.at(share),
+                value: settings.value_weight,
+            },
+            discount: settings.discount,
+            lambda: settings.lambda,
+            passes: settings.passes,
+            batch: settings.batch,
+            rate: settings.policy_rate.at(share),
+            largest_divergence: settings.largest_divergence,
+            reward_factor: 1.0 / self.returns.deviation(),
+        }
+    }
+
+    /// Plays evaluation episodes, always the same ones, and keeps the best agent.
+    fn evaluate(&mut self) -> Result<Evaluation, LearningError> {
+        let agent = &self.learner.agent;
+        let episodes = self.settings.evaluation_episodes;
+        let key = Purpose::Evaluation as u32;
+        let found = evaluate(agent, &self.environment, episodes, self.seed, key)?;
+        let mean = found.native_mean();
+        if self.best.as_ref().is_none_or(|(_, best)| mean >= *best) {
+            self.best = Some((agent.clone(), mean));
+        }
+        Ok(found)
+    }
+
+    /// The best agent so far; before the first evaluation, the current one.
+    #[must_use]
+    pub fn best_agent(&self) -> &ActorCritic {
+        self.best.as_ref().map_or(&self.learner.agent, |(agent, _)| agent)
+    }
+
+    /// How good the best agent is in episodes that it was not chosen by.
+    ///
+    /// # Errors
+    /// When an episode does not end, or a reward is not a number.
+    pub fn final_evaluation(&self) -> Result<Evaluation, LearningError> {
+        let key = Purpose::FinalEvaluation as u32;
+        let episodes = self.settings.evaluation_episodes;
+        evaluate(self.best_agent(), &self.environment, episodes, self.seed, key)
+    }
+
+    /// What explanations need at the end: data, graph, and a world model fitted with care to all
+    /// data. A training without a model records `rows` steps of its best agent first.
+    ///
+    /// # Errors
+    /// When discovery or the fit fails.
+    pub fn conclude(&mut self, rows: usize, fit_steps: usize) -> Result<(), LearningError> {
+        let kind = match self.settings.model {
+            Imagination::Model(kind) => kind,
+            Imagination::None => {
+                let exploration = Exploration { share: 0.5, rate: 0.5 };
+                let key = self.key(Purpose::Recording, 0);
+                let seed = Stream::keyed(self.seed, &key).next_u64();
+                let rows = (rows, usize::MAX);
+                self.data =
+                    interact(&self.environment, self.best_agent(), rows, exploration, seed)?;
+                ModelKind::Causal
+            }
+        };
+        let graph = self.discover(&self.data)?;
+        let structure = Structure::of(&self.schema, &graph);
+        let options = self.fit_options(fit_steps);
+        let options = FitOptions { rate: FitOptions::default().rate, ..options };
+        let (model, _) = WorldModel::fit(&self.data, kind, &structure, &options, &|_| {})?;
+        self.graph = Some(graph);
+        self.model = Some(model);
+        Ok(())
+    }
+
+    /// How far the training is, from 0 to 1.
+    fn share(&self) -> f64 {
+        self.real_steps as f64 / self.settings.steps as f64
+    }
+
+    fn edges(&self) -> Option<usize> {
+        self.graph.as_ref().map(|graph| graph.edges().count())
+    }
+
+    fn key(&self, purpose: Purpose, round: usize) -> [u32; 3] {
+        [purpose as u32, word(self.epoch), word(round)]
+    }
+}
+
+fn word(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// `[rows, state slots]`
+fn states(data: &Transitions) -> Vec<f64> {
+    let slots = data.schema().state_slots();
+    let columns: Vec<Vec<f64>> = slots.map(|slot| data.column(slot).to_numbers()).collect();
+    (0..data.len()).flat_map(|row| columns.iter().map(move |column| column[row])).collect()
+}
