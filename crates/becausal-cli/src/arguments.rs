@@ -83,6 +83,15 @@ pub enum Command {
         The graph is discovered first if none is given. One tenth of the episodes is kept apart to \
         show how good the model is. The run directory is what `explain` and `audit` need.")]
     Fit(Fit),
+    /// Learn to act, with a causal world model or without one
+    #[command(after_help = "Examples:\n  becausal train CartPole-v1 -o run\n  \
+        becausal train CartPole-v1 -o run --env-option max_episode_steps=200 --until 195\n  \
+        becausal train CartPole-v1 --model none -o run --seed 3 --json\n  \
+        becausal train CartPole-v1 -o run --resume            # after Ctrl-C or a kill\n  \
+        becausal train LunarLander-v3 -o run --set rollout=[10,20] --set members=3\n\n\
+        Settings come from the preset, then --config, then --set, then the other options; the \
+        run's config.toml has them all. Curves: metrics.csv, and events for TensorBoard.")]
+    Train(Train),
     /// Why this action? Why not another? What if?
     #[command(after_help = "Examples:\n  becausal explain run --step 12\n  \
         becausal explain run --step 12 --why-not depot\n  \
@@ -130,8 +139,8 @@ pub struct Collect {
     /// Where to: .csv, .parquet or .npz
     #[arg(short, long, value_name = "DATA")]
     pub output: PathBuf,
-    /// Who acts
-    #[arg(long, default_value = "random", value_parser = ["random"])]
+    /// Who acts: random, or the run of a training whose policy acts
+    #[arg(long, default_value = "random", value_name = "random|RUN")]
     pub policy: String,
     #[command(flatten)]
     pub environment: EnvironmentArguments,
@@ -197,6 +206,40 @@ pub struct Discover {
     /// Seed of all that is random
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
+}
+
+/// Arguments of `becausal train`.
+#[derive(Args)]
+pub struct Train {
+    /// The environment; `becausal envs` lists them
+    pub env: String,
+    /// The folder of the run
+    #[arg(short, long, value_name = "RUN")]
+    pub output: PathBuf,
+    /// What imagines experience for the policy: a world model over the discovered graph, over the
+    /// full graph, one dense network, or nothing (default: as the preset says, causal)
+    #[arg(long, value_parser = ["causal", "full", "mlp", "none"])]
+    pub model: Option<String>,
+    /// Real steps in all (default: as the preset says)
+    #[arg(long, value_name = "N")]
+    pub steps: Option<NonZeroUsize>,
+    /// Stop when an evaluation reaches this mean return, as the environment pays
+    #[arg(long, value_name = "RETURN", allow_negative_numbers = true)]
+    pub until: Option<f64>,
+    /// The settings to begin with: ours, or those of the paper's table
+    #[arg(long, default_value = "default", value_name = "PRESET")]
+    pub preset: String,
+    /// A file of settings (TOML) to change
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// A setting to change, as in TOML (may be given several times)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Go on with the training in RUN from its last checkpoint; its own settings hold
+    #[arg(long, conflicts_with_all = ["model", "preset", "config", "set"])]
+    pub resume: bool,
+    #[command(flatten)]
+    pub environment: EnvironmentArguments,
 }
 
 /// Arguments of `becausal explain`.

@@ -1,11 +1,14 @@
 //! `becausal collect`: transitions of an environment.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use becausal::data::Writer;
 use becausal::env::{collect, find, random_action};
-use becausal::{Environment, Transitions};
+use becausal::policy::{ActorCritic, Policy};
+use becausal::run::RunDirectory;
+use becausal::{Environment, Schema, Transitions};
 use serde_json::json;
 
 use crate::arguments::{Collect, Common};
@@ -18,6 +21,10 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
     let entry = find(&arguments.env)?;
     let environment = entry.make(&arguments.environment.options())?;
     let schema = environment.schema();
+    let policy: Option<ActorCritic> = match arguments.policy.as_str() {
+        "random" => None,
+        run => Some(read_policy(Path::new(run), schema)?),
+    };
     let mut writer = Writer::create(&arguments.output, schema, true)?;
     let mut progress = Progress::new(arguments.rows.get(), "transitions", common.quiet);
     let mut record = Tally::default();
@@ -25,7 +32,13 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
         &environment,
         arguments.rows.get(),
         arguments.environment.seed,
-        |_, stream, action| random_action(schema, stream, action).map_err(Failure::from),
+        |state, stream, action| match &policy {
+            None => random_action(schema, stream, action).map_err(Failure::from),
+            Some(policy) => {
+                action.copy_from_slice(&policy.sample(state, stream));
+                Ok(())
+            }
+        },
         |transitions| {
             record.add(transitions);
             progress.advance(transitions.len());
@@ -37,6 +50,25 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
     let seed = arguments.environment.seed;
     let seconds = started.elapsed().as_secs_f64();
     Ok(record.report(common, entry.id, seed, &arguments.output, seconds))
+}
+
+/// The policy of a run, for an environment of the same variables.
+fn read_policy(path: &Path, schema: &Arc<Schema>) -> Result<ActorCritic, Failure> {
+    let run = RunDirectory::open(path)?;
+    if **run.schema() != **schema {
+        return Err(Failure::usage(format!(
+            "--policy {}: the run is of {}, not of {}",
+            path.display(),
+            run.schema().name(),
+            schema.name()
+        )));
+    }
+    run.read_policy()?.ok_or_else(|| {
+        Failure::failed(format!(
+            "{}: the run has no policy; `becausal train` makes one",
+            path.display()
+        ))
+    })
 }
 
 /// What was recorded.

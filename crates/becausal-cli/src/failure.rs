@@ -8,8 +8,9 @@ use becausal::data::{DataError, Problem};
 use becausal::discovery::DiscoveryError;
 use becausal::env::EnvironmentError;
 use becausal::explain::ExplainError;
+use becausal::policy::LearningError;
 use becausal::model::FitError;
-use becausal::run::RunError;
+use becausal::run::{RunError, TrainError};
 use becausal::schema::{Mistake, SchemaError};
 
 /// A command that could not be carried out.
@@ -98,6 +99,27 @@ impl From<RunError> for Failure {
 impl From<FitError> for Failure {
     fn from(error: FitError) -> Self {
         Self::failed(error)
+    }
+}
+
+impl From<LearningError> for Failure {
+    fn from(error: LearningError) -> Self {
+        match error {
+            LearningError::Environment(error) => Self::from(error),
+            LearningError::Discovery(error) => Self::from(error),
+            LearningError::Data(error) => Self::from(error),
+            LearningError::Setting(_) => Self::usage(error),
+            _ => Self::failed(error),
+        }
+    }
+}
+
+impl From<TrainError> for Failure {
+    fn from(error: TrainError) -> Self {
+        match error {
+            TrainError::Learning(error) => Self::from(error),
+            TrainError::Run(error) => Self::from(error),
+        }
     }
 }
 

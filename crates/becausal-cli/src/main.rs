@@ -18,6 +18,7 @@ mod picture;
 mod progress;
 mod replay;
 mod reproduce_aim;
+mod train;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -65,6 +66,7 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         Command::Replay(arguments) => replay::run(common, arguments),
         Command::Discover(arguments) => discover::run(common, arguments),
         Command::Fit(arguments) => fit::run(common, arguments),
+        Command::Train(arguments) => train::run(common, arguments),
         Command::Explain(arguments) => {
             explain::run(common, arguments, &Opened::read(&arguments.run)?)
         }

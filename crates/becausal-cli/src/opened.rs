@@ -6,7 +6,7 @@ use std::sync::Arc;
 use becausal::env::{self, AnyEnvironment};
 use becausal::model::Dynamics;
 use becausal::policy::Policy;
-use becausal::run::RunDirectory;
+use becausal::run::{RunDirectory, TrainConfig};
 use becausal::{CausalGraph, Schema, Transitions};
 
 use crate::failure::Failure;
@@ -30,15 +30,20 @@ impl Opened {
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let run = RunDirectory::open(path)?;
         let environment = match run.environment() {
-            Some(entry) => Some(entry.make(&env::Options::default())?),
+            // A training knows the options of its environment.
+            Some(entry) => Some(match TrainConfig::parse(&run.read_config()?) {
+                Ok(config) => config.make()?,
+                Err(_) => entry.make(&env::Options::default())?,
+            }),
             None => None,
         };
+        let policy = run.read_policy()?.map(|policy| Box::new(policy) as Box<dyn Policy>);
         Ok(Self {
             schema: Arc::clone(run.schema()),
             data: run.read_data()?,
             graph: run.read_graph()?,
             dynamics: Box::new(run.read_model()?),
-            policy: None,
+            policy,
             environment,
         })
     }

@@ -29,6 +29,7 @@ fn main() {
             report.log_likelihood.unwrap_or(f64::NAN), report.edges,
             report.update.entropy, report.update.divergence, report.update.clipped, report.update.explained, report.update.value_loss,
         );
+        if std::env::var("EDGES").is_ok() { if let Some(g) = &training.graph { for effect in g.effects() { println!("    {effect} <- {:?}  untestable {:?}", g.parents(effect), g.pairs.iter().filter(|p| p.effect == effect && p.verdict == becausal::discovery::Verdict::Untestable).map(|p| p.cause.as_str()).collect::<Vec<_>>()); } } }
         if e.native_mean() >= until { break; }
     }
     let f = training.final_evaluation().unwrap();

@@ -26,6 +26,11 @@ impl Options {
         self.0.insert(name.into(), value.into());
     }
 
+    /// Every option that was set, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// An option of an environment as a boolean.
     pub(super) fn boolean(
         &self,

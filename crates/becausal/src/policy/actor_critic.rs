@@ -27,6 +27,7 @@ pub struct ActorCritic {
     pub parameters: Parameters,
     actor: Perceptron,
     critic: Perceptron,
+    hidden: Vec<usize>,
 }
 
 impl ActorCritic {
@@ -50,13 +51,27 @@ impl ActorCritic {
         let actor = network("actor", space.columns());
         let critic = network("critic", 1);
         let actor = actor.with_small_output(&mut parameters, 0.01);
-        Ok(Self { schema: Arc::clone(schema), space, observation, parameters, actor, critic })
+        Ok(Self {
+            schema: Arc::clone(schema),
+            space,
+            observation,
+            parameters,
+            actor,
+            critic,
+            hidden: hidden.to_vec(),
+        })
     }
 
     /// What it can do.
     #[must_use]
     pub fn space(&self) -> &ActionSpace {
         &self.space
+    }
+
+    /// The widths of the hidden layers.
+    #[must_use]
+    pub fn hidden(&self) -> &[usize] {
+        &self.hidden
     }
 
     /// From observations `[1, rows, features]`: what the actor says `[1, rows, columns]` and what

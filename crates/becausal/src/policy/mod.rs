@@ -6,10 +6,12 @@
 
 mod action_space;
 mod actor_critic;
+mod checkpoint;
 mod dream;
 mod error;
 mod evaluation;
 mod experience;
+mod files;
 mod interaction;
 mod observation;
 mod play;
@@ -26,6 +28,7 @@ pub use dream::Dream;
 pub use error::LearningError;
 pub use evaluation::{Evaluation, LONGEST_EPISODE, evaluate};
 pub use experience::{Advantages, Experience};
+pub use files::PolicyFileError;
 pub use interaction::{Exploration, interact};
 pub use observation::{Observation, Running};
 pub use play::{Play, PlayedEpisode};

@@ -113,6 +113,10 @@ settings! {
     evaluate_every: usize = 1,
     /// Episodes of an evaluation.
     evaluation_episodes: usize = 20,
+    /// Steps of each network in the fit at the end, for explanations; 0 for none.
+    final_fit_steps: usize = 2000,
+    /// Real steps that are recorded at the end for explanations, without a model.
+    final_rows: usize = 10_000,
 }
 
 /// The settings built in, by environment.
@@ -153,6 +157,17 @@ impl Settings {
         {
             settings.take(table, environment)?;
         }
+        Ok(settings)
+    }
+
+    /// The settings of a table in TOML; `name` is shown in mistakes.
+    ///
+    /// # Errors
+    /// When a setting is unknown, or a value is none of it.
+    pub fn of(table: &toml_edit::Table, name: &str) -> Result<Self, LearningError> {
+        let mut settings = Self::default();
+        settings.take(table, name)?;
+        settings.check()?;
         Ok(settings)
     }
 

@@ -341,18 +341,21 @@ impl Training {
     }
 
     /// What explanations need at the end: data, graph, and a world model fitted with care to all
-    /// data. A training without a model records `rows` steps of its best agent first.
+    /// data. A training without a model records `final_rows` steps of its best agent first.
     ///
     /// # Errors
     /// When discovery or the fit fails.
-    pub fn conclude(&mut self, rows: usize, fit_steps: usize) -> Result<(), LearningError> {
+    pub fn conclude(&mut self) -> Result<(), LearningError> {
+        if self.settings.final_fit_steps == 0 {
+            return Ok(());
+        }
         let kind = match self.settings.model {
             Imagination::Model(kind) => kind,
             Imagination::None => {
                 let exploration = Exploration { share: 0.5, rate: 0.5 };
                 let key = self.key(Purpose::Recording, 0);
                 let seed = Stream::keyed(self.seed, &key).next_u64();
-                let rows = (rows, usize::MAX);
+                let rows = (self.settings.final_rows, usize::MAX);
                 self.data =
                     interact(&self.environment, self.best_agent(), rows, exploration, seed)?;
                 ModelKind::Causal
@@ -360,7 +363,7 @@ impl Training {
         };
         let graph = self.discover(&self.data)?;
         let structure = Structure::of(&self.schema, &graph);
-        let options = self.fit_options(fit_steps);
+        let options = self.fit_options(self.settings.final_fit_steps);
         let options = FitOptions { rate: FitOptions::default().rate, ..options };
         let (model, _) = WorldModel::fit(&self.data, kind, &structure, &options, &|_| {})?;
         self.graph = Some(graph);

@@ -8,6 +8,7 @@ use crate::data::{self, ReadOptions, write_atomically};
 use crate::discovery::CausalGraph;
 use crate::env::{Entry, find};
 use crate::model::WorldModel;
+use crate::policy::ActorCritic;
 use crate::{Schema, Transitions};
 
 /// A run directory that cannot be used.
@@ -171,6 +172,19 @@ impl RunDirectory {
     pub fn read_model(&self) -> Result<WorldModel, RunError> {
         let read = WorldModel::load(&self.path.join("world-model"), &self.schema);
         read.map_err(|error| RunError { path: error.path, problem: error.problem })
+    }
+
+    /// The policy; `None` when there is none, as in a run made by `becausal fit`.
+    ///
+    /// # Errors
+    /// When there is one that cannot be read.
+    pub fn read_policy(&self) -> Result<Option<ActorCritic>, RunError> {
+        let folder = self.path.join("policy");
+        if !folder.exists() {
+            return Ok(None);
+        }
+        let read = ActorCritic::load(&folder, &self.schema);
+        read.map(Some).map_err(|error| RunError { path: error.path, problem: error.problem })
     }
 
     fn write(&self, name: &str, text: &str) -> Result<(), RunError> {

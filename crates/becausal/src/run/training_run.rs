@@ -1,0 +1,279 @@
+//! A training that lives in a run directory.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::data::write_atomically;
+use crate::env::{Entry, Options};
+use crate::policy::{EpochReport, Evaluation, LearningError, PolicyFileError, Settings, Training};
+
+use super::directory::{RunDirectory, RunError};
+use super::events::EventWriter;
+use super::train_config::TrainConfig;
+
+/// The columns of `metrics.csv` after epoch and real steps: names as TensorBoard shows them.
+const COLUMNS: [&str; 16] = [
+    "rollout/ep_rew_mean",
+    "rollout/ep_len_mean",
+    "eval/mean_reward",
+    "eval/mean_return",
+    "eval/mean_ep_length",
+    "model/log_likelihood",
+    "graph/edges",
+    "train/policy_gradient_loss",
+    "train/value_loss",
+    "train/entropy_loss",
+    "train/approx_kl",
+    "train/clip_fraction",
+    "train/explained_variance",
+    "train/learning_rate",
+    "train/clip_range",
+    "time/epoch_seconds",
+];
+
+/// A training in a run directory that cannot begin or go on. What was saved stays as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// Something in the folder.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Something in the learning.
+    #[error(transparent)]
+    Learning(#[from] LearningError),
+}
+
+impl From<PolicyFileError> for TrainError {
+    fn from(error: PolicyFileError) -> Self {
+        Self::Run(RunError { path: error.path, problem: error.problem })
+    }
+}
+
+/// A training that writes what it does into its run directory, epoch by epoch.
+///
+/// After every epoch the data, then a checkpoint in a folder of its own, and at last
+/// `checkpoint.json`, which names that folder, are written: whenever the program is ended, the last
+/// checkpoint that is named is whole. [`resume`](Self::resume) drops what was written after it.
+pub struct TrainingRun {
+    directory: RunDirectory,
+    config: TrainConfig,
+    /// What is learned.
+    pub training: Training,
+    events: EventWriter,
+    metrics: File,
+}
+
+impl TrainingRun {
+    /// Begins a training in a new folder.
+    ///
+    /// # Errors
+    /// When the folder holds something already, or a setting is wrong.
+    pub fn begin(
+        path: &Path,
+        entry: &Entry,
+        options: &Options,
+        settings: &Settings,
+        seed: u64,
+    ) -> Result<Self, TrainError> {
+        RunDirectory::refuse_others(path)?;
+        if path.join("schema.toml").exists() {
+            return Err(TrainError::Run(RunError {
+                path: path.to_owned(),
+                problem: "holds a run already; --resume goes on with it, or give another name"
+                    .to_owned(),
+            }));
+        }
+        let environment = entry.make(options).map_err(LearningError::from)?;
+        let training = Training::new(&environment, settings, seed)?;
+        let directory = RunDirectory::create(path, &entry.schema())?;
+        let config = TrainConfig {
+            environment: entry.id.to_owned(),
+            options: options.clone(),
+            settings: settings.clone(),
+            seed,
+        };
+        directory.write_config(&config.to_toml())?;
+        let mut run = Self::open_logs(directory, config, training, 0, 0)?;
+        let header = format!("epoch,real_steps,{}\n", COLUMNS.join(","));
+        run.log(|run| run.metrics.write_all(header.as_bytes()), "metrics.csv")?;
+        run.checkpoint()?;
+        Ok(run)
+    }
+
+    /// Goes on with the training in a folder, from its last checkpoint. `steps`, if given, are the
+    /// real steps in all from now on.
+    ///
+    /// # Errors
+    /// When there is no checkpoint, or it is damaged.
+    pub fn resume(path: &Path, steps: Option<usize>) -> Result<Self, TrainError> {
+        let directory = RunDirectory::open(path)?;
+        let refuse = |file: &str, problem: String| RunError { path: path.join(file), problem };
+        let mut config = TrainConfig::parse(&directory.read_config()?)
+            .map_err(|problem| refuse("config.toml", problem))?;
+        if let Some(steps) = steps {
+            config.settings.steps = steps;
+            directory.write_config(&config.to_toml())?;
+        }
+        let file = path.join("checkpoint.json");
+        let text = fs::read(&file).map_err(|error| {
+            refuse("checkpoint.json", format!("cannot be read ({error}): nothing to resume"))
+        })?;
+        let named: Value = serde_json::from_slice(&text)
+            .map_err(|error| refuse("checkpoint.json", error.to_string()))?;
+        let folder = named["folder"].as_str().filter(|name| !name.contains(['/', '\\']));
+        let folder = folder.ok_or_else(|| refuse("checkpoint.json", "names no folder".into()))?;
+        let environment = config.make()?;
+        let data = if path.join("data.parquet").exists() {
+            Some(directory.read_data()?)
+        } else {
+            None
+        };
+        let training = Training::resume(
+            &path.join("checkpoints").join(folder),
+            &environment,
+            &config.settings,
+            config.seed,
+            data.as_ref(),
+        )?;
+        let bytes = |key: &str| named[key].as_u64().unwrap_or(0);
+        Self::open_logs(directory, config, training, bytes("metrics"), bytes("events"))
+    }
+
+    fn open_logs(
+        directory: RunDirectory,
+        config: TrainConfig,
+        training: Training,
+        metrics_bytes: u64,
+        events_bytes: u64,
+    ) -> Result<Self, TrainError> {
+        let path = directory.path().join("metrics.csv");
+        let failed = |path: PathBuf, error: std::io::Error| RunError {
+            path,
+            problem: format!("cannot be written: {error}"),
+        };
+        let metrics = (|| {
+            let mut file =
+                OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
+            let keep = metrics_bytes.min(file.metadata()?.len());
+            file.set_len(keep)?;
+            file.seek(SeekFrom::Start(keep))?;
+            Ok(file)
+        })();
+        let metrics = metrics.map_err(|error| failed(path.clone(), error))?;
+        let path = directory.path().join("events.out.tfevents.becausal");
+        let events =
+            EventWriter::open(&path, events_bytes).map_err(|error| failed(path, error))?;
+        Ok(Self { directory, config, training, events, metrics })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn directory(&self) -> &RunDirectory {
+        &self.directory
+    }
+
+    /// How the training was begun.
+    #[must_use]
+    pub fn config(&self) -> &TrainConfig {
+        &self.config
+    }
+
+    /// One epoch: learned, logged and saved.
+    ///
+    /// # Errors
+    /// When the epoch fails or cannot be saved; the checkpoint before it stays.
+    pub fn run_epoch(&mut self) -> Result<EpochReport, TrainError> {
+        let report = self.training.run_epoch()?;
+        let scalars = report.scalars();
+        let value = |name: &&str| {
+            let found = scalars.iter().find(|(known, _)| known == name);
+            found.map_or_else(String::new, |(_, value)| value.to_string())
+        };
+        let values: Vec<String> = COLUMNS.iter().map(value).collect();
+        let line = format!("{},{},{}\n", report.epoch, report.real_steps, values.join(","));
+        self.log(|run| run.metrics.write_all(line.as_bytes()), "metrics.csv")?;
+        let step = report.real_steps as u64;
+        self.log(|run| run.events.scalars(step, &scalars), "events.out.tfevents.becausal")?;
+        self.checkpoint()?;
+        Ok(report)
+    }
+
+    fn log(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> std::io::Result<()>,
+        name: &str,
+    ) -> Result<(), TrainError> {
+        let path = self.directory.path().join(name);
+        write(self).map_err(|error| {
+            TrainError::Run(RunError { path, problem: format!("cannot be written: {error}") })
+        })
+    }
+
+    /// Writes all that is needed to go on from here.
+    fn checkpoint(&mut self) -> Result<(), TrainError> {
+        let training = &self.training;
+        if !training.data.is_empty() {
+            self.directory.write_data(&training.data)?;
+        }
+        let folder = format!("epoch-{:06}", training.epoch);
+        let all = self.directory.path().join("checkpoints");
+        let path = all.join(&folder);
+        // Left over from a training that was ended here.
+        let _ = fs::remove_dir_all(&path);
+        let failed = |error: std::io::Error| RunError {
+            path: path.clone(),
+            problem: format!("cannot be written: {error}"),
+        };
+        fs::create_dir_all(&path).map_err(failed)?;
+        training.save(&path)?;
+        let named = json!({
+            "folder": folder,
+            "metrics": self.metrics.metadata().map_err(failed)?.len(),
+            "events": self.events.length().map_err(failed)?,
+        });
+        let file = self.directory.path().join("checkpoint.json");
+        write_atomically(&file, format!("{named}\n").as_bytes())
+            .map_err(|error| RunError { path: file, problem: error.problem.to_string() })?;
+        for entry in fs::read_dir(&all).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy() != folder {
+                // What cannot be removed stays.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the training: the best policy, data, graph and a world model fitted with care, ready to
+    /// explain; and how good the policy is in new episodes. The checkpoint stays, to go on from.
+    ///
+    /// # Errors
+    /// When the last fit fails, or something cannot be written.
+    pub fn conclude(&self) -> Result<(Training, Evaluation), TrainError> {
+        let mut training = self.training.clone();
+        let evaluation = training.final_evaluation()?;
+        self.write_policy()?;
+        training.conclude()?;
+        if self.training.data.is_empty() {
+            // A training without a model: what was recorded to explain it.
+            self.directory.write_data(&training.data)?;
+        }
+        if let Some(graph) = &training.graph {
+            self.directory.write_graph(graph)?;
+        }
+        if let Some(model) = &training.model {
+            self.directory.write_model(model)?;
+        }
+        Ok((training, evaluation))
+    }
+
+    /// Writes the best policy so far where `explain` looks for it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_policy(&self) -> Result<(), TrainError> {
+        self.training.best_agent().save(&self.directory.path().join("policy"))?;
+        Ok(())
+    }
+}
