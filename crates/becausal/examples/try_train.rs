@@ -23,11 +23,11 @@ fn main() {
         let report = training.run_epoch().unwrap();
         let e = report.evaluation.as_ref().unwrap();
         println!(
-            "{:6.1}s {:3} {:6} return {:8.1} eval {:8.1} native {:8.1} ll {:7.2} edges {:?} ent {:.2} kl {:.4} clip {:.2} ev {:.2} vl {:.3}",
+            "{:6.1}s {:3} {:6} return {:8.1} eval {:8.1} native {:8.1} ll {:7.2} edges {:?} ent {:.2} kl {:.4} clip {:.2} ev {:.2} vl {:.3} {:?}",
             started.elapsed().as_secs_f64(), report.epoch, report.real_steps,
             report.mean_return().unwrap_or(f64::NAN), e.mean(), e.native_mean(),
             report.log_likelihood.unwrap_or(f64::NAN), report.edges,
-            report.update.entropy, report.update.divergence, report.update.clipped, report.update.explained, report.update.value_loss,
+            report.update.entropy, report.update.divergence, report.update.clipped, report.update.explained, report.update.value_loss, report.durations,
         );
         if std::env::var("EDGES").is_ok() { if let Some(g) = &training.graph { for effect in g.effects() { println!("    {effect} <- {:?}  untestable {:?}", g.parents(effect), g.pairs.iter().filter(|p| p.effect == effect && p.verdict == becausal::discovery::Verdict::Untestable).map(|p| p.cause.as_str()).collect::<Vec<_>>()); } } }
         if e.native_mean() >= until { break; }

@@ -1,6 +1,6 @@
 //! Which inputs each output may read.
 
-use crate::discovery::CausalGraph;
+use crate::discovery::{CausalGraph, Verdict};
 use crate::schema::{Role, Schema};
 
 use super::dynamics::effects;
@@ -41,6 +41,19 @@ impl Structure {
             })
             .collect();
         Self { states, actions, parents }
+    }
+
+    /// Every pair that the data do not speak against: the edges of a graph, and what could not be
+    /// told. A model that is to predict where nobody has been yet must not be blind to these.
+    #[must_use]
+    pub fn cautious(schema: &Schema, graph: &CausalGraph) -> Self {
+        let mut graph = graph.clone();
+        for pair in &mut graph.pairs {
+            if pair.verdict == Verdict::Untestable {
+                pair.verdict = Verdict::Edge;
+            }
+        }
+        Self::of(schema, &graph)
     }
 
     /// The same without the actions.

@@ -34,7 +34,7 @@ pub use observation::{Observation, Running};
 pub use play::{Play, PlayedEpisode};
 pub use ppo::{Learner, PpoOptions, PpoReport};
 pub use ppo_loss::{PpoRows, PpoSums, PpoWeights, ppo_loss};
-pub use report::EpochReport;
+pub use report::{Durations, EpochReport};
 pub use setting::{Imagination, Ramp};
 pub use settings::Settings;
 pub use training::Training;

@@ -3,6 +3,21 @@
 use super::evaluation::Evaluation;
 use super::ppo::PpoReport;
 
+/// Seconds of the parts of an epoch with a model.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Durations {
+    /// Interaction with the environment.
+    pub interaction: f64,
+    /// Discovery of the graph.
+    pub graph: f64,
+    /// Fitting the world model.
+    pub fit: f64,
+    /// Dreaming.
+    pub dream: f64,
+    /// Updates of the policy.
+    pub update: f64,
+}
+
 /// What an epoch came to.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EpochReport {
@@ -24,6 +39,8 @@ pub struct EpochReport {
     pub rate: f64,
     /// The clipping.
     pub clip: f64,
+    /// How long its parts took.
+    pub durations: Durations,
     /// How long it took.
     pub seconds: f64,
     /// Real steps a second.
@@ -63,6 +80,16 @@ impl EpochReport {
             ("train/learning_rate", self.rate),
             ("train/clip_range", self.clip),
         ];
+        let Durations { interaction, graph, fit, dream, update } = self.durations;
+        if dream > 0.0 {
+            scalars.extend([
+                ("time/interaction_seconds", interaction),
+                ("time/graph_seconds", graph),
+                ("time/fit_seconds", fit),
+                ("time/dream_seconds", dream),
+                ("time/update_seconds", update),
+            ]);
+        }
         let optional = [
             ("rollout/ep_rew_mean", self.mean_return()),
             ("rollout/ep_len_mean", self.mean_length()),

@@ -126,12 +126,18 @@ impl Training {
         let mut report = EpochReport::default();
         match self.settings.model {
             Imagination::Model(kind) => {
+                let mut clock = Instant::now();
                 self.interact(&mut report)?; // line 3
+                report.durations.interaction = lap(&mut clock);
                 self.update_graph(kind)?; // line 4
+                report.durations.graph = lap(&mut clock);
                 self.fit(kind)?; // line 5
+                report.durations.fit = lap(&mut clock);
                 for round in 0..self.settings.rounds {
                     let dreamed = self.dream(round)?; // line 7
+                    report.durations.dream += lap(&mut clock);
                     report.update = self.improve(&dreamed, round)?; // line 8
+                    report.durations.update += lap(&mut clock);
                 }
             }
             Imagination::None => self.play_and_improve(&mut report)?,
@@ -245,7 +251,7 @@ impl Training {
 
     fn structure(&self) -> Structure {
         match &self.graph {
-            Some(graph) => Structure::of(&self.schema, graph),
+            Some(graph) => Structure::cautious(&self.schema, graph),
             None => Structure::full(&self.schema),
         }
     }
@@ -383,6 +389,13 @@ impl Training {
     fn key(&self, purpose: Purpose, round: usize) -> [u32; 3] {
         [purpose as u32, word(self.epoch), word(round)]
     }
+}
+
+/// Seconds since the last lap.
+fn lap(clock: &mut Instant) -> f64 {
+    let seconds = clock.elapsed().as_secs_f64();
+    *clock = Instant::now();
+    seconds
 }
 
 fn word(number: usize) -> u32 {
