@@ -1,7 +1,7 @@
 //! The influence weights alpha of the paper.
 
 use crate::nn::{
-    Backward, Block, Operation, Parameter, Shape, Tape, Transposed, Variable, add_product, product,
+    Backward, Operation, Parameter, Shape, Tape, Transposed, Variable, add_product, product,
 };
 
 use super::structure::Structure;
@@ -27,7 +27,8 @@ pub(super) fn attention(
         (&tape.parameters().of(keys).values, states, width, Transposed::Yes),
         &mut scores,
     );
-    let mut alpha = Block::zeros(Shape::new(groups, rows, states + 1));
+    let mut alpha = tape.scratch(Shape::new(groups, rows, states + 1));
+    alpha.values.fill(0.0);
     for effect in 0..groups {
         let parents = structure.state_parents(effect);
         for row in 0..rows {

@@ -46,18 +46,21 @@ impl Weights {
         let effects = self.structure.effects();
         let mut sum = tape.scratch(Shape::new(effects, rows, columns));
         let (from, alpha) = (tape.value(encodings), tape.value(self.alpha));
-        simd(|| {
-            for effect in 0..effects {
-                let parents = self.structure.state_parents(effect);
-                for (row, into) in sum.group_mut(effect).chunks_exact_mut(columns).enumerate() {
-                    let alpha = &alpha.values[self.at(effect, row, alpha.shape.rows)..];
-                    into.fill(0.0);
-                    for &parent in parents {
-                        add_scaled(into, alpha[parent], from.row(parent, row));
+        simd(
+            #[inline(always)]
+            || {
+                for effect in 0..effects {
+                    let parents = self.structure.state_parents(effect);
+                    for (row, into) in sum.group_mut(effect).chunks_exact_mut(columns).enumerate() {
+                        let alpha = &alpha.values[self.at(effect, row, alpha.shape.rows)..];
+                        into.fill(0.0);
+                        for &parent in parents {
+                            add_scaled(into, alpha[parent], from.row(parent, row));
+                        }
                     }
                 }
-            }
-        });
+            },
+        );
         tape.push(sum, Sum { weights: self.clone(), encodings })
     }
 
@@ -72,23 +75,27 @@ impl Weights {
         let mut hidden = tape.scratch(shape);
         let (from, alpha) = (tape.value(mapped), tape.value(self.alpha));
         let (action_rows, bias_rows) = (tape.value(action), tape.parameters().of(bias));
-        simd(|| {
-            for effect in 0..shape.groups {
-                let bias = bias_rows.group(effect);
-                for (row, into) in
-                    hidden.group_mut(effect).chunks_exact_mut(shape.columns).enumerate()
-                {
-                    let at = self.at(effect, row, alpha.shape.rows) + self.structure.states();
-                    let weight = alpha.values[at];
-                    let action = action_rows.row(effect, self.action_of[row] as usize);
-                    let from = from.row(effect, row);
-                    for column in 0..into.len() {
-                        into[column] =
-                            from[column] + (1.0 - weight) * bias[column] + weight * action[column];
+        simd(
+            #[inline(always)]
+            || {
+                for effect in 0..shape.groups {
+                    let bias = bias_rows.group(effect);
+                    for (row, into) in
+                        hidden.group_mut(effect).chunks_exact_mut(shape.columns).enumerate()
+                    {
+                        let at = self.at(effect, row, alpha.shape.rows) + self.structure.states();
+                        let weight = alpha.values[at];
+                        let action = action_rows.row(effect, self.action_of[row] as usize);
+                        let from = from.row(effect, row);
+                        for column in 0..into.len() {
+                            into[column] = from[column]
+                                + (1.0 - weight) * bias[column]
+                                + weight * action[column];
+                        }
                     }
                 }
-            }
-        });
+            },
+        );
         tape.push(hidden, Combine { weights: self.clone(), mapped, bias, action })
     }
 }
@@ -106,30 +113,36 @@ impl Operation for Sum {
         let structure = &self.weights.structure;
         let at = |effect, row| self.weights.at(effect, row, alpha.shape.rows);
         let weights = back.gradient(self.weights.alpha);
-        simd(|| {
-            for effect in 0..groups {
-                for row in 0..rows {
-                    let gradient = &gradient[(effect * rows + row) * columns..][..columns];
-                    let weights = &mut weights[at(effect, row)..];
-                    for &parent in structure.state_parents(effect) {
-                        weights[parent] += dot(gradient, from.row(parent, row));
+        simd(
+            #[inline(always)]
+            || {
+                for effect in 0..groups {
+                    for row in 0..rows {
+                        let gradient = &gradient[(effect * rows + row) * columns..][..columns];
+                        let weights = &mut weights[at(effect, row)..];
+                        for &parent in structure.state_parents(effect) {
+                            weights[parent] += dot(gradient, from.row(parent, row));
+                        }
                     }
                 }
-            }
-        });
+            },
+        );
         let encodings = back.gradient(self.encodings);
-        simd(|| {
-            for effect in 0..groups {
-                for row in 0..rows {
-                    let gradient = &gradient[(effect * rows + row) * columns..][..columns];
-                    let alpha = &alpha.values[at(effect, row)..];
-                    for &parent in structure.state_parents(effect) {
-                        let into = &mut encodings[(parent * rows + row) * columns..][..columns];
-                        add_scaled(into, alpha[parent], gradient);
+        simd(
+            #[inline(always)]
+            || {
+                for effect in 0..groups {
+                    for row in 0..rows {
+                        let gradient = &gradient[(effect * rows + row) * columns..][..columns];
+                        let alpha = &alpha.values[at(effect, row)..];
+                        for &parent in structure.state_parents(effect) {
+                            let into = &mut encodings[(parent * rows + row) * columns..][..columns];
+                            add_scaled(into, alpha[parent], gradient);
+                        }
                     }
                 }
-            }
-        });
+            },
+        );
     }
 }
 
@@ -150,39 +163,51 @@ impl Operation for Combine {
         let at = |effect, row| self.weights.at(effect, row, alpha.shape.rows) + states;
         let action_of = |row: usize| self.weights.action_of[row] as usize;
         let mapped = back.gradient(self.mapped);
-        simd(|| mapped.iter_mut().zip(&*gradient).for_each(|(into, gradient)| *into += gradient));
+        simd(
+            #[inline(always)]
+            || mapped.iter_mut().zip(&*gradient).for_each(|(into, gradient)| *into += gradient),
+        );
         let weights = back.gradient(self.weights.alpha);
-        simd(|| {
-            for effect in 0..groups {
-                let bias = bias.group(effect);
-                for row in 0..rows {
-                    let gradient = &gradient[(effect * rows + row) * columns..][..columns];
-                    let action = action.row(effect, action_of(row));
-                    weights[at(effect, row)] += dot(gradient, action) - dot(gradient, bias);
+        simd(
+            #[inline(always)]
+            || {
+                for effect in 0..groups {
+                    let bias = bias.group(effect);
+                    for row in 0..rows {
+                        let gradient = &gradient[(effect * rows + row) * columns..][..columns];
+                        let action = action.row(effect, action_of(row));
+                        weights[at(effect, row)] += dot(gradient, action) - dot(gradient, bias);
+                    }
                 }
-            }
-        });
+            },
+        );
         let actions = back.gradient(self.action);
         let action_rows = action.shape.rows;
-        simd(|| {
-            for effect in 0..groups {
-                for row in 0..rows {
-                    let gradient = &gradient[(effect * rows + row) * columns..][..columns];
-                    let weight = alpha.values[at(effect, row)];
-                    let into = (effect * action_rows + action_of(row)) * columns;
-                    add_scaled(&mut actions[into..][..columns], weight, gradient);
+        simd(
+            #[inline(always)]
+            || {
+                for effect in 0..groups {
+                    for row in 0..rows {
+                        let gradient = &gradient[(effect * rows + row) * columns..][..columns];
+                        let weight = alpha.values[at(effect, row)];
+                        let into = (effect * action_rows + action_of(row)) * columns;
+                        add_scaled(&mut actions[into..][..columns], weight, gradient);
+                    }
                 }
-            }
-        });
+            },
+        );
         let biases = back.learned.of_mut(self.bias);
-        simd(|| {
-            for effect in 0..groups {
-                let into = &mut biases[effect * columns..][..columns];
-                for row in 0..rows {
-                    let gradient = &gradient[(effect * rows + row) * columns..][..columns];
-                    add_scaled(into, 1.0 - alpha.values[at(effect, row)], gradient);
+        simd(
+            #[inline(always)]
+            || {
+                for effect in 0..groups {
+                    let into = &mut biases[effect * columns..][..columns];
+                    for row in 0..rows {
+                        let gradient = &gradient[(effect * rows + row) * columns..][..columns];
+                        add_scaled(into, 1.0 - alpha.values[at(effect, row)], gradient);
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 }

@@ -13,7 +13,7 @@ use super::world_model::WorldModel;
 const NINE_IN_TEN: f64 = 1.644_853_626_951_472_7;
 
 /// A predicted deviation below this share of a variable's usual change counts as no noise.
-const NOISE: f64 = 0.02;
+const NOISE: f64 = 0.005;
 
 /// How well an effect is predicted one step ahead.
 #[derive(Debug, Clone, PartialEq)]

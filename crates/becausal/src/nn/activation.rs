@@ -17,13 +17,16 @@ impl Activation {
     pub fn forward(self, tape: &mut Tape<'_>, x: Variable) -> Variable {
         let mut y = tape.scratch(tape.value(x).shape);
         let from = &tape.value(x).values;
-        simd(|| {
-            let pairs = y.values.iter_mut().zip(from);
-            match self {
-                Self::Silu => pairs.for_each(|(y, &x)| *y = x * sigmoid(x)),
-                Self::Tanh => pairs.for_each(|(y, &x)| *y = tanh(x)),
-            }
-        });
+        simd(
+            #[inline(always)]
+            || {
+                let pairs = y.values.iter_mut().zip(from);
+                match self {
+                    Self::Silu => pairs.for_each(|(y, &x)| *y = x * sigmoid(x)),
+                    Self::Tanh => pairs.for_each(|(y, &x)| *y = tanh(x)),
+                }
+            },
+        );
         tape.push(y, Activate { activation: self, x })
     }
 }
@@ -38,17 +41,20 @@ impl Operation for Activate {
         let x = &back.value(self.x).values;
         let y = &back.value(result).values;
         let dx = back.gradient(self.x);
-        simd(|| {
-            let rows = dx.iter_mut().zip(&*gradient).zip(x).zip(y);
-            match self.activation {
-                Activation::Silu => rows.for_each(|(((dx, dy), &x), &y)| {
-                    let s = sigmoid(x);
-                    *dx += dy * (s + y * (1.0 - s));
-                }),
-                Activation::Tanh => {
-                    rows.for_each(|(((dx, dy), _), &y)| *dx += dy * (1.0 - y * y));
+        simd(
+            #[inline(always)]
+            || {
+                let rows = dx.iter_mut().zip(&*gradient).zip(x).zip(y);
+                match self.activation {
+                    Activation::Silu => rows.for_each(|(((dx, dy), &x), &y)| {
+                        let s = sigmoid(x);
+                        *dx += dy * (s + y * (1.0 - s));
+                    }),
+                    Activation::Tanh => {
+                        rows.for_each(|(((dx, dy), _), &y)| *dx += dy * (1.0 - y * y));
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 }

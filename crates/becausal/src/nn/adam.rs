@@ -95,15 +95,18 @@ impl AdamW {
         for (((_, block), gradient), (first, second)) in
             parameters.iter_mut().zip(&gradients.blocks).zip(moments)
         {
-            simd(|| {
-                let moments = first.iter_mut().zip(second);
-                for ((w, g), (m, v)) in block.values.iter_mut().zip(gradient).zip(moments) {
-                    let g = g * shrink;
-                    *m = b1 * *m + (1.0 - b1) * g;
-                    *v = b2 * *v + (1.0 - b2) * g * g;
-                    *w = *w * keep - rate * *m / ((*v * unbias).sqrt() + Self::SMALL);
-                }
-            });
+            simd(
+                #[inline(always)]
+                || {
+                    let moments = first.iter_mut().zip(second);
+                    for ((w, g), (m, v)) in block.values.iter_mut().zip(gradient).zip(moments) {
+                        let g = g * shrink;
+                        *m = b1 * *m + (1.0 - b1) * g;
+                        *v = b2 * *v + (1.0 - b2) * g * g;
+                        *w = *w * keep - rate * *m / ((*v * unbias).sqrt() + Self::SMALL);
+                    }
+                },
+            );
         }
         norm
     }

@@ -120,14 +120,17 @@ fn split(gates: &[f32]) -> (&[f32], &[f32], &[f32]) {
 fn step(x: &[f32], hidden_gates: &[f32], h: &[f32], bias: &[f32], into: &mut [f32]) {
     let width = h.len();
     let ((xr, xz, xn), (hr, hz, hn)) = (split(x), split(hidden_gates));
-    simd(|| {
-        for i in 0..width {
-            let r = sigmoid(xr[i] + hr[i]);
-            let z = sigmoid(xz[i] + hz[i]);
-            let n = tanh(xn[i] + r * (hn[i] + bias[i]));
-            into[i] = (1.0 - z) * n + z * h[i];
-        }
-    });
+    simd(
+        #[inline(always)]
+        || {
+            for i in 0..width {
+                let r = sigmoid(xr[i] + hr[i]);
+                let z = sigmoid(xz[i] + hz[i]);
+                let n = tanh(xn[i] + r * (hn[i] + bias[i]));
+                into[i] = (1.0 - z) * n + z * h[i];
+            }
+        },
+    );
 }
 
 impl Operation for Step {
@@ -164,7 +167,10 @@ impl Operation for Step {
 }
 
 fn add(into: &mut [f32], values: &[f32]) {
-    simd(|| into.iter_mut().zip(values).for_each(|(into, value)| *into += value));
+    simd(
+        #[inline(always)]
+        || into.iter_mut().zip(values).for_each(|(into, value)| *into += value),
+    );
 }
 
 /// Gradients of the gates of a row; `dh` comes in as the gradient of h' and goes out as that of h.
@@ -181,20 +187,23 @@ fn step_back(
     let ((xr, xz, xn), (hr, hz, hn)) = (split(x), split(hidden_gates));
     let (dxr, rest) = dx.split_at_mut(width);
     let (dxz, dxn) = rest.split_at_mut(width);
-    simd(|| {
-        for i in 0..width {
-            let r = sigmoid(xr[i] + hr[i]);
-            let z = sigmoid(xz[i] + hz[i]);
-            let candidate = hn[i] + bias[i];
-            let n = tanh(xn[i] + r * candidate);
-            let dn = dh[i] * (1.0 - z) * (1.0 - n * n);
-            dxz[i] = dh[i] * (h[i] - n) * z * (1.0 - z);
-            dxr[i] = dn * candidate * r * (1.0 - r);
-            dxn[i] = dn;
-            dg[i] = dxr[i];
-            dg[width + i] = dxz[i];
-            dg[2 * width + i] = dn * r;
-            dh[i] *= z;
-        }
-    });
+    simd(
+        #[inline(always)]
+        || {
+            for i in 0..width {
+                let r = sigmoid(xr[i] + hr[i]);
+                let z = sigmoid(xz[i] + hz[i]);
+                let candidate = hn[i] + bias[i];
+                let n = tanh(xn[i] + r * candidate);
+                let dn = dh[i] * (1.0 - z) * (1.0 - n * n);
+                dxz[i] = dh[i] * (h[i] - n) * z * (1.0 - z);
+                dxr[i] = dn * candidate * r * (1.0 - r);
+                dxn[i] = dn;
+                dg[i] = dxr[i];
+                dg[width + i] = dxz[i];
+                dg[2 * width + i] = dn * r;
+                dh[i] *= z;
+            }
+        },
+    );
 }

@@ -77,7 +77,7 @@ impl Likelihood {
         #[expect(clippy::cast_possible_truncation, reason = "values are single precision")]
         let loss = Block::new(Shape::new(1, 1, 1), vec![loss as f32]);
         // The slopes are already known: kept on the tape, for the way back.
-        let slopes = tape.input(slopes);
+        let slopes = tape.constant(slopes);
         tape.push(loss, Loss { outputs, slopes })
     }
 

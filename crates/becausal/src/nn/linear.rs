@@ -81,11 +81,14 @@ impl Layer {
             product(read, weight, y.group_mut(group));
             if let Some(bias) = self.bias {
                 let bias = parameters.of(bias).group(group);
-                simd(|| {
-                    for row in y.group_mut(group).chunks_exact_mut(outputs.max(1)) {
-                        row.iter_mut().zip(bias).for_each(|(y, bias)| *y += bias);
-                    }
-                });
+                simd(
+                    #[inline(always)]
+                    || {
+                        for row in y.group_mut(group).chunks_exact_mut(outputs.max(1)) {
+                            row.iter_mut().zip(bias).for_each(|(y, bias)| *y += bias);
+                        }
+                    },
+                );
             }
         }
         tape.push(y, Linear { layer: *self, x, source })
@@ -120,11 +123,14 @@ impl Operation for Linear {
             add_product(across, (dy, rows, outputs, Transposed::No), dw);
             if let Some(bias) = self.layer.bias {
                 let db = &mut back.learned.of_mut(bias)[group * outputs..][..outputs];
-                simd(|| {
-                    for row in dy.chunks_exact(outputs.max(1)) {
-                        db.iter_mut().zip(row).for_each(|(db, dy)| *db += dy);
-                    }
-                });
+                simd(
+                    #[inline(always)]
+                    || {
+                        for row in dy.chunks_exact(outputs.max(1)) {
+                            db.iter_mut().zip(row).for_each(|(db, dy)| *db += dy);
+                        }
+                    },
+                );
             }
             if back.wants(self.x) {
                 let size = rows * inputs;

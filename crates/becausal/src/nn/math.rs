@@ -16,7 +16,9 @@ pub fn simd<R>(work: impl FnOnce() -> R) -> R {
 pub fn exp(x: f32) -> f32 {
     // 2^k * e^r with |r| <= ln(2)/2; the polynomial is Cephes'.
     let x = x.clamp(-87.0, 88.0);
-    let k = (x * std::f32::consts::LOG2_E + 12_582_912.0) - 12_582_912.0;
+    // Adding 1.5 * 2^23 rounds to a whole number, and leaves it in the lowest bits.
+    let shifted = x * std::f32::consts::LOG2_E + 12_582_912.0;
+    let k = shifted - 12_582_912.0;
     let r = x - k * 0.693_359_375 - k * -2.121_944_4e-4;
     let mut p = 1.987_569_15e-4;
     p = p * r + 1.398_199_95e-3;
@@ -25,10 +27,7 @@ pub fn exp(x: f32) -> f32 {
     p = p * r + 1.666_666_55e-1;
     p = p * r + 5.000_000_12e-1;
     let value = p * r * r + r + 1.0;
-    #[expect(clippy::cast_possible_truncation, reason = "a whole number within -126 and 127")]
-    let k = k as i32;
-    #[expect(clippy::cast_sign_loss, reason = "the exponent's bits, from 1 to 254")]
-    let power = f32::from_bits(((k + 127) as u32) << 23);
+    let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23));
     value * power
 }
 

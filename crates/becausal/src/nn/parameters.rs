@@ -105,6 +105,10 @@ impl Gradients {
     #[must_use]
     pub fn norm(&self) -> f64 {
         let sum = |block: &Vec<f32>| -> f64 { f64::from(super::math::dot(block, block)) };
-        super::math::simd(|| self.blocks.iter().map(sum).sum::<f64>()).sqrt()
+        super::math::simd(
+            #[inline(always)]
+            || self.blocks.iter().map(sum).sum::<f64>(),
+        )
+        .sqrt()
     }
 }

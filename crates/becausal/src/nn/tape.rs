@@ -39,6 +39,8 @@ pub struct Tape<'p> {
     parameters: &'p Parameters,
     values: Vec<Block>,
     operations: Vec<Option<Box<dyn Operation>>>,
+    /// Which values came from outside: their memory is not for the pool.
+    outside: Vec<bool>,
     pool: Pool,
     recording: bool,
 }
@@ -47,7 +49,14 @@ impl<'p> Tape<'p> {
     /// A tape for learning: [`backward`](Self::backward) gives gradients.
     #[must_use]
     pub fn recording(parameters: &'p Parameters, pool: Pool) -> Self {
-        Self { parameters, values: Vec::new(), operations: Vec::new(), pool, recording: true }
+        Self {
+            parameters,
+            values: Vec::new(),
+            operations: Vec::new(),
+            outside: Vec::new(),
+            pool,
+            recording: true,
+        }
     }
 
     /// A tape for computing values only.
@@ -76,15 +85,29 @@ impl<'p> Tape<'p> {
 
     /// Something from outside, without a gradient.
     pub fn input(&mut self, block: Block) -> Variable {
-        self.values.push(block);
-        self.operations.push(None);
-        Variable(self.values.len() - 1)
+        self.place(block, None, true)
+    }
+
+    /// Something made from [`scratch`](Self::scratch), without a gradient.
+    pub fn constant(&mut self, block: Block) -> Variable {
+        self.place(block, None, false)
     }
 
     /// The result of an operation. The operation is dropped if nothing is to be learned.
     pub fn push(&mut self, block: Block, operation: impl Operation + 'static) -> Variable {
+        let operation = self.recording.then(|| Box::new(operation) as Box<dyn Operation>);
+        self.place(block, operation, false)
+    }
+
+    fn place(
+        &mut self,
+        block: Block,
+        operation: Option<Box<dyn Operation>>,
+        outside: bool,
+    ) -> Variable {
         self.values.push(block);
-        self.operations.push(self.recording.then(|| Box::new(operation) as Box<dyn Operation>));
+        self.operations.push(operation);
+        self.outside.push(outside);
         Variable(self.values.len() - 1)
     }
 
@@ -116,8 +139,10 @@ impl<'p> Tape<'p> {
     /// Ends the tape; its memory is for the next one.
     #[must_use]
     pub fn finish(mut self) -> Pool {
-        for block in self.values {
-            self.pool.give(block.values);
+        for (block, outside) in self.values.into_iter().zip(self.outside) {
+            if !outside {
+                self.pool.give(block.values);
+            }
         }
         self.pool
     }
