@@ -355,6 +355,30 @@ pub enum Reproduce {
     #[command(after_help = "Examples:\n  becausal reproduce aim\n  \
         becausal reproduce aim --rows 5000 --seeds 1,2,3 --json")]
     Aim(ReproduceAim),
+    /// The learning curves: no model, a dense one, the full graph, the causal graph
+    #[command(after_help = "Examples:\n  becausal reproduce curves --quick -o curves\n  \
+        becausal reproduce curves --env CartPole-v1 --seeds 1,2,3,4,5 -o curves\n  \
+        becausal reproduce curves -o curves                # four environments, hours")]
+    Curves(ReproduceCurves),
+}
+
+#[derive(Args)]
+pub struct ReproduceCurves {
+    /// The folder to write curves and pictures into
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// An environment (may be given several times; default: the paper's four)
+    #[arg(long, value_name = "ENV", value_parser = ["CartPole-v1", "LunarLander-v3", "LunarLanderContinuous-v3", "BuildMarine-v0"])]
+    pub env: Vec<String>,
+    /// Repetitions, one for each seed (default: 1,2,3)
+    #[arg(long, value_name = "S,S", value_delimiter = ',')]
+    pub seeds: Vec<u64>,
+    /// The settings: ours, or those of the paper's table
+    #[arg(long, default_value = "default", value_parser = ["default", "paper"])]
+    pub preset: String,
+    /// A small version: CartPole, two seeds, few steps
+    #[arg(long)]
+    pub quick: bool,
 }
 
 #[derive(Args)]

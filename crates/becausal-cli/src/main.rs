@@ -18,6 +18,7 @@ mod picture;
 mod progress;
 mod replay;
 mod reproduce_aim;
+mod reproduce_curves;
 mod train;
 
 use std::io::Write;
@@ -72,5 +73,8 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         }
         Command::Audit(arguments) => audit::run(common, arguments, &Opened::read(&arguments.run)?),
         Command::Reproduce(Reproduce::Aim(arguments)) => reproduce_aim::run(common, arguments),
+        Command::Reproduce(Reproduce::Curves(arguments)) => {
+            reproduce_curves::run(common, arguments)
+        }
     }
 }
