@@ -8,8 +8,8 @@ use becausal::data::{DataError, Problem};
 use becausal::discovery::DiscoveryError;
 use becausal::env::EnvironmentError;
 use becausal::explain::ExplainError;
-use becausal::policy::LearningError;
 use becausal::model::FitError;
+use becausal::policy::LearningError;
 use becausal::run::{RunError, TrainError};
 use becausal::schema::{Mistake, SchemaError};
 

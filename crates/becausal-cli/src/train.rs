@@ -126,9 +126,7 @@ fn open(arguments: &Train) -> Result<TrainingRun, Failure> {
         settings.change(&text, &file.display().to_string())?;
     }
     for change in &arguments.set {
-        settings
-            .change(change, "--set")
-            .map_err(|error| Failure::usage(error.to_string()))?;
+        settings.change(change, "--set").map_err(|error| Failure::usage(error.to_string()))?;
     }
     if model.is_some() {
         settings.model = model.unwrap_or(settings.model);

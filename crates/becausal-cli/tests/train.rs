@@ -73,14 +73,18 @@ fn a_killed_training_goes_on_to_the_same_end() {
         assert_eq!(resumed[key], whole[key], "{key}");
     }
     assert_eq!(curves(&run), curves(&folder.path().join("whole")));
-    for name in ["data.parquet", "graph.json", "world-model/manifest.json", "policy/manifest.json"] {
+    for name in ["data.parquet", "graph.json", "world-model/manifest.json", "policy/manifest.json"]
+    {
         let [one, other] = ["whole", "killed"].map(|run| folder.path().join(run).join(name));
         assert_eq!(fs::read(one).expect(name), fs::read(other).expect(name), "{name}");
     }
     let explained =
         done(folder.path(), &["explain", "killed", "--episode-seed", "1", "--step", "2"]);
     assert!(explained.starts_with("Why push = "), "{explained}");
-    done(folder.path(), &["collect", "CartPole-v1", "-n", "50", "-o", "c.csv", "--policy", "killed"]);
+    done(
+        folder.path(),
+        &["collect", "CartPole-v1", "-n", "50", "-o", "c.csv", "--policy", "killed"],
+    );
 }
 
 #[test]

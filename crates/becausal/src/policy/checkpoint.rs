@@ -112,8 +112,7 @@ impl Training {
         }
         if state["has_model"] == true {
             let model = WorldModel::load(&folder.join("world-model"), &schema);
-            let model =
-                model.map_err(|e| PolicyFileError { path: e.path, problem: e.problem })?;
+            let model = model.map_err(|e| PolicyFileError { path: e.path, problem: e.problem })?;
             training.model = Some(model);
         }
         if state["has_graph"] == true {
@@ -140,10 +139,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), PolicyFileError> {
 }
 
 /// What the optimiser remembers of each parameter.
-fn moments(
-    folder: &Path,
-    parameters: &Parameters,
-) -> Result<[Vec<Vec<f32>>; 2], PolicyFileError> {
+fn moments(folder: &Path, parameters: &Parameters) -> Result<[Vec<Vec<f32>>; 2], PolicyFileError> {
     let path: PathBuf = folder.join("optimiser.safetensors");
     let refuse = |problem: String| PolicyFileError { path: path.clone(), problem };
     let bytes = fs::read(&path).map_err(|error| refuse(error.to_string()))?;

@@ -178,8 +178,7 @@ mod tests {
         let last = 1.0 + 0.9 * 0.5 - 0.5;
         let ended = 1.0 - 0.5;
         let cut = 1.0 + 0.9 * 9.0 - 0.5;
-        let expected =
-            [last + 0.72 * ended, last + 0.72 * cut, ended, cut, last, last];
+        let expected = [last + 0.72 * ended, last + 0.72 * cut, ended, cut, last, last];
         for (found, expected) in found.advantages.iter().zip(expected) {
             assert!((found - expected).abs() < 1e-12);
         }

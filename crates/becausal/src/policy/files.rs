@@ -44,7 +44,8 @@ impl ActorCritic {
             problem: format!("cannot be written: {error}"),
         };
         fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-        let weights = to_safetensors(self.parameters.iter().map(|(n, block)| (n.to_owned(), block)));
+        let weights =
+            to_safetensors(self.parameters.iter().map(|(n, block)| (n.to_owned(), block)));
         let checksum = fingerprint(&weights);
         let name = format!("weights-{checksum}.safetensors");
         let path = folder.join(&name);

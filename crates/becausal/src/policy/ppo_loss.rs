@@ -192,16 +192,14 @@ mod tests {
             };
             let loss = |parameters: &Parameters, gradients: Option<&mut _>| {
                 let mut tape = Tape::recording(parameters, Pool::default());
-                let given = [actor, critic].map(|parameter| {
-                    tape.push(parameters.of(parameter).clone(), Given(parameter))
-                });
+                let given = [actor, critic]
+                    .map(|parameter| tape.push(parameters.of(parameter).clone(), Given(parameter)));
                 let (loss, sums) =
                     ppo_loss(&mut tape, (given[0], given[1]), &heads, &rows, &weights, 0.5);
                 if let Some(gradients) = gradients {
                     tape.backward(loss, gradients);
                 }
-                0.5 * (sums.policy + 0.5 * sums.value - 0.05 * sums.entropy
-                    + 0.3 * sums.divergence)
+                0.5 * (sums.policy + 0.5 * sums.value - 0.05 * sums.entropy + 0.3 * sums.divergence)
             };
             let mut gradients = parameters.gradients();
             loss(&parameters, Some(&mut gradients));

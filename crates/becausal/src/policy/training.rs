@@ -185,10 +185,9 @@ impl Training {
                 discounted = settings.discount * discounted + reward;
                 self.returns.add(discounted);
             }
-            report.episodes.push((
-                rewards[fresh.episode(episode)].iter().sum(),
-                fresh.episode(episode).len(),
-            ));
+            report
+                .episodes
+                .push((rewards[fresh.episode(episode)].iter().sum(), fresh.episode(episode).len()));
         }
         self.learner.agent.observation.watch(&states(&fresh));
         self.real_steps += fresh.len();

@@ -125,11 +125,8 @@ impl TrainingRun {
         let folder = named["folder"].as_str().filter(|name| !name.contains(['/', '\\']));
         let folder = folder.ok_or_else(|| refuse("checkpoint.json", "names no folder".into()))?;
         let environment = config.make()?;
-        let data = if path.join("data.parquet").exists() {
-            Some(directory.read_data()?)
-        } else {
-            None
-        };
+        let data =
+            if path.join("data.parquet").exists() { Some(directory.read_data()?) } else { None };
         let training = Training::resume(
             &path.join("checkpoints").join(folder),
             &environment,
@@ -163,8 +160,7 @@ impl TrainingRun {
         })();
         let metrics = metrics.map_err(|error| failed(path.clone(), error))?;
         let path = directory.path().join("events.out.tfevents.becausal");
-        let events =
-            EventWriter::open(&path, events_bytes).map_err(|error| failed(path, error))?;
+        let events = EventWriter::open(&path, events_bytes).map_err(|error| failed(path, error))?;
         Ok(Self { directory, config, training, events, metrics })
     }
 
