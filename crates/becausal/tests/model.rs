@@ -130,8 +130,8 @@ proptest! {
         let noise = Noise::of(vec![1.0; 5]);
         let here = model.step(&state, &action, &noise);
         let there = model.step(&other_state, &other_action, &noise);
-        for effect in 0..4 {
-            if !parents[effect].contains(&moved) {
+        for (effect, parents) in parents[..4].iter().enumerate() {
+            if !parents.contains(&moved) {
                 prop_assert_eq!(here.next[effect], there.next[effect]);
             }
         }
@@ -139,9 +139,9 @@ proptest! {
             prop_assert_eq!(here.outcomes[0], there.outcomes[0]);
         }
         let influence = model.influence(&state, &action);
-        for effect in 0..5 {
+        for (effect, parents) in parents.iter().enumerate() {
             for state in 0..4 {
-                if !parents[effect].contains(&state) {
+                if !parents.contains(&state) {
                     prop_assert_eq!(influence.weight(effect, state), 0.0);
                 }
             }

@@ -45,7 +45,9 @@ pub(super) fn attention(
                 alpha[parent] = (scores[parent] - top).exp();
                 total += alpha[parent];
             }
-            alpha.iter_mut().for_each(|weight| *weight /= total);
+            for weight in alpha {
+                *weight /= total;
+            }
         }
     }
     tape.push(alpha, Attention { query, keys })
@@ -114,10 +116,10 @@ mod tests {
                 let parents = structure.state_parents(effect);
                 let total = 1.0 + parents.iter().map(|&parent| score(parent)).sum::<f64>();
                 let found = tape.value(alpha).row(effect, action);
-                for state in 0..states {
+                for (state, &found) in found[..states].iter().enumerate() {
                     let expected =
                         if parents.contains(&state) { score(state) / total } else { 0.0 };
-                    assert!((f64::from(found[state]) - expected).abs() < 1e-6);
+                    assert!((f64::from(found) - expected).abs() < 1e-6);
                 }
                 assert!((f64::from(found[states]) - 1.0 / total).abs() < 1e-6, "the action's");
             }
