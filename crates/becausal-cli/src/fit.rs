@@ -34,13 +34,13 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let data = recording.transitions;
     let graph = find_graph(common, arguments, &data)?;
     let structure = Structure::of(data.schema(), &graph);
-    let (train, test) = split(&data, arguments.seed);
+    let (learned, kept_apart) = split(&data, arguments.seed);
     let kinds: Vec<ModelKind> =
         if arguments.compare { ModelKind::ALL.to_vec() } else { vec![kind(arguments)] };
     let mut fitted = Vec::new();
     for kind in kinds {
-        let (model, report) = fit(common, arguments, kind, &structure, &train)?;
-        let scores = model.score(&test);
+        let (model, report) = fit(common, arguments, kind, &structure, &learned)?;
+        let scores = model.score(&kept_apart);
         fitted.push((model, report, scores));
     }
     let chosen = fitted.iter().position(|(model, _, _)| model.kind() == kind(arguments));

@@ -31,7 +31,7 @@ fn envs_lists_and_shows_environments() {
 fn help_teaches_every_command() {
     let folder = folder();
     assert_golden("help.txt", &done(folder.path(), &["--help"]));
-    for command in ["envs", "check", "collect", "replay", "discover"] {
+    for command in ["envs", "check", "collect", "replay", "discover", "fit", "explain", "audit"] {
         let help = done(folder.path(), &[command, "--help"]);
         assert!(help.contains("Examples:"), "{command}");
         assert_golden(&format!("help-{command}.txt"), &help);

@@ -36,7 +36,8 @@ fn lander() -> Arc<Schema> {
 
 fn schema(states: usize, actions: &str, outcomes: usize) -> Arc<Schema> {
     let numbers = |letter: char, count: usize| -> String {
-        (0..count).map(|at| format!("{letter}{at} = {{ kind = \"continuous\" }}\n")).collect()
+        let number = |at| format!("{letter}{at} = {{ kind = \"continuous\" }}\n");
+        (0..count).map(number).collect::<Vec<_>>().concat()
     };
     let text = format!(
         "name = \"Bench\"\n[state]\n{}[action]\n{actions}\n[outcome]\n{}[reward]\n\"one\" = \"s0\"\n",

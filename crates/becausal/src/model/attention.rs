@@ -45,7 +45,9 @@ pub(super) fn attention(
                 alpha[parent] = (scores[parent] - top).exp();
                 total += alpha[parent];
             }
-            alpha.iter_mut().for_each(|weight| *weight /= total);
+            for weight in alpha {
+                *weight /= total;
+            }
         }
     }
     tape.push(alpha, Attention { query, keys })
@@ -82,5 +84,56 @@ impl Operation for Attention {
             (&keys.values, states, width, Transposed::No),
             back.gradient(self.query),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nn::{Block, Parameters, Pool};
+    use crate::random::Stream;
+
+    /// The paper's formulas, term by term, in double precision.
+    #[test]
+    fn weights_are_those_of_the_paper() {
+        let (states, actions, width) = (3, 2, 4);
+        let structure = Structure::new(states, 1, vec![vec![0, 2, 3], vec![1], vec![]]);
+        let mut stream = Stream::new(5);
+        let mut parameters = Parameters::default();
+        let keys = parameters.add_uniform("keys", Shape::new(1, states, width), 2.0, &mut stream);
+        let shape = Shape::new(3, actions, width);
+        let query: Vec<f32> = (0..shape.len()).map(|at| (at as f32 * 0.7).sin() * 2.0).collect();
+        let mut tape = Tape::computing(&parameters, Pool::default());
+        let q = tape.input(Block::new(shape, query.clone()));
+        let alpha = attention(&mut tape, q, keys, &structure, None);
+        for effect in 0..3 {
+            for action in 0..actions {
+                let q = &query[(effect * actions + action) * width..][..width];
+                let score = |state: usize| -> f64 {
+                    let key = parameters.of(keys).row(0, state);
+                    key.iter().zip(q).map(|(k, q)| f64::from(*k) * f64::from(*q)).sum::<f64>().exp()
+                };
+                let parents = structure.state_parents(effect);
+                let total = 1.0 + parents.iter().map(|&parent| score(parent)).sum::<f64>();
+                let found = tape.value(alpha).row(effect, action);
+                for (state, &found) in found[..states].iter().enumerate() {
+                    let expected =
+                        if parents.contains(&state) { score(state) / total } else { 0.0 };
+                    assert!((f64::from(found) - expected).abs() < 1e-6);
+                }
+                assert!((f64::from(found[states]) - 1.0 / total).abs() < 1e-6, "the action's");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pruned_parent_has_no_weight_and_the_others_share_it() {
+        let structure = Structure::new(2, 1, vec![vec![0, 1, 2]]);
+        let mut parameters = Parameters::default();
+        let keys = parameters.add("keys", Block::zeros(Shape::new(1, 2, 1)));
+        let mut tape = Tape::computing(&parameters, Pool::default());
+        let q = tape.input(Block::zeros(Shape::new(1, 1, 1)));
+        let alpha = attention(&mut tape, q, keys, &structure, Some(&[true, false]));
+        assert_eq!(tape.value(alpha).values, [0.0, 0.5, 0.5]);
     }
 }

@@ -55,6 +55,10 @@ pub struct Encoding {
     targets: Vec<Target>,
 }
 
+/// The numbers of an encoding in a file: inputs, states, targets; see
+/// [`Encoding::from_numbers`].
+pub type Numbers = (Vec<[f64; 2]>, Vec<Vec<f64>>, Vec<[f64; 3]>);
+
 /// What a network reads of some rows.
 #[derive(Debug, Clone)]
 pub struct Inputs {
@@ -149,7 +153,7 @@ impl Encoding {
 
     /// The numbers to keep in a file; see [`from_numbers`](Self::from_numbers).
     #[must_use]
-    pub fn to_numbers(&self) -> (Vec<[f64; 2]>, Vec<Vec<f64>>, Vec<[f64; 3]>) {
+    pub fn to_numbers(&self) -> Numbers {
         let inputs = self.inputs.iter().map(|s| [s.mean, s.scale]).collect();
         let target = |t: &Target| [t.scale.mean, t.scale.scale, t.spread];
         (inputs, self.seen.clone(), self.targets.iter().map(target).collect())
@@ -211,19 +215,16 @@ impl Encoding {
     pub fn inputs(&self, rows: usize, value: impl Fn(usize, usize) -> f64) -> Inputs {
         let states = self.encode(Role::State, rows, &value);
         let table = self.action_table();
-        let (actions, action_of): (Block, Arc<[u32]>) = match &table {
-            Some(table) => {
-                let of = |row| self.action_index(|slot| value(row, slot));
-                let first = self.schema.action_slots().start;
-                let actions =
-                    self.encode(Role::Action, table.len(), |row, slot| table[row][slot - first]);
-                (actions, (0..rows).map(of).collect())
-            }
-            None => {
-                #[expect(clippy::cast_possible_truncation, reason = "batches are small")]
-                let each = (0..rows).map(|row| row as u32).collect();
-                (self.encode(Role::Action, rows, &value), each)
-            }
+        let (actions, action_of): (Block, Arc<[u32]>) = if let Some(table) = &table {
+            let of = |row| self.action_index(|slot| value(row, slot));
+            let first = self.schema.action_slots().start;
+            let actions =
+                self.encode(Role::Action, table.len(), |row, slot| table[row][slot - first]);
+            (actions, (0..rows).map(of).collect())
+        } else {
+            #[expect(clippy::cast_possible_truncation, reason = "batches are small")]
+            let each = (0..rows).map(|row| row as u32).collect();
+            (self.encode(Role::Action, rows, &value), each)
         };
         let mut before = Block::zeros(Shape::new(self.targets.len(), rows, 1));
         for (at, target) in self.targets.iter().enumerate() {

@@ -126,7 +126,7 @@ impl Member {
                 (distributions, Some(alpha))
             }
             Network::Dense(network) => (network.forward(tape, inputs), None),
-            Network::Constant(constant) => (self.constant(tape, *constant, inputs), None),
+            Network::Constant(constant) => (self.constant(tape, *constant, &inputs), None),
         }
     }
 
@@ -188,7 +188,7 @@ impl Member {
         tape.value(said).clone()
     }
 
-    fn constant(&self, tape: &mut Tape<'_>, constant: Parameter, inputs: Inputs) -> Variable {
+    fn constant(&self, tape: &mut Tape<'_>, constant: Parameter, inputs: &Inputs) -> Variable {
         let Shape { groups, columns, .. } = tape.parameters().of(constant).shape;
         let rows = inputs.rows();
         let mut said = tape.scratch(Shape::new(groups, rows, columns));

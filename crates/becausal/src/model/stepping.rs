@@ -23,7 +23,7 @@ impl Dynamics for WorldModel {
     }
 
     fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction {
-        let said = self.mean_of_members(&self.say(state, action));
+        let said = mean_of_members(&self.say(state, action));
         let calm = vec![0.0; self.noises()];
         let mut noise = noise.values().unwrap_or(&calm);
         let mut values = Vec::with_capacity(self.encoding.targets().len());
@@ -37,7 +37,7 @@ impl Dynamics for WorldModel {
     }
 
     fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise {
-        let said = self.mean_of_members(&self.say(state, action));
+        let said = mean_of_members(&self.say(state, action));
         let schema = self.schema();
         let (outcome, following) = (schema.outcome_slots().start, schema.next_slots().start);
         let mut noise = vec![0.0; self.noises()];
@@ -90,7 +90,11 @@ impl Dynamics for WorldModel {
             slot += elements;
             farthest
         };
-        self.schema().of_role(Role::State).map(|v| v.elements()).map(of_variable).collect()
+        self.schema()
+            .of_role(Role::State)
+            .map(crate::schema::Variable::elements)
+            .map(of_variable)
+            .collect()
     }
 }
 
@@ -99,6 +103,9 @@ impl WorldModel {
     ///
     /// `value(row, slot)` gives states and actions. The result has the outcomes and then the next
     /// state of every row, one row after the other, in the order of the schema's slots.
+    ///
+    /// # Panics
+    /// When the model has no members.
     #[must_use]
     pub fn sample(
         &self,
@@ -164,17 +171,6 @@ impl WorldModel {
         self.members.iter().map(|member| member.predict(&inputs, &self.structure)).collect()
     }
 
-    /// The parameters of the distributions in the mean over the members.
-    pub(super) fn mean_of_members(&self, said: &[Block]) -> Block {
-        let mut mean = said[0].clone();
-        for other in &said[1..] {
-            mean.values.iter_mut().zip(&other.values).for_each(|(mean, value)| *mean += value);
-        }
-        let count = said.len() as f32;
-        mean.values.iter_mut().for_each(|value| *value /= count);
-        mean
-    }
-
     fn noises(&self) -> usize {
         let heads = self.encoding.targets().iter().map(|target| &target.head);
         heads.map(|Head { distribution, .. }| distribution.noises()).sum()
@@ -195,4 +191,15 @@ impl WorldModel {
         }
         prediction
     }
+}
+
+/// The parameters of the distributions in the mean over the members.
+fn mean_of_members(said: &[Block]) -> Block {
+    let mut mean = said[0].clone();
+    for other in &said[1..] {
+        mean.values.iter_mut().zip(&other.values).for_each(|(mean, value)| *mean += value);
+    }
+    let count = said.len() as f32;
+    mean.values.iter_mut().for_each(|value| *value /= count);
+    mean
 }

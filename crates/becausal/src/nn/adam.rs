@@ -1,4 +1,4 @@
-//! AdamW.
+//! `AdamW`.
 
 use super::math::simd;
 use super::parameters::{Gradients, Parameters};

@@ -359,10 +359,10 @@ mod tests {
             let before = [0.2, 0.1, -0.4];
             let nothing = distribution.divergence(&parameters, &parameters, &mut [0.0; 3]);
             assert!(nothing.abs() < 1e-9, "{distribution:?} from itself: {nothing}");
-            let measures: [&dyn Fn(&[f32], &mut [f32]) -> f64; 2] =
-                [&|p, d| distribution.entropy(p, d), &|p, d| {
-                    distribution.divergence(&before, p, d)
-                }];
+            type Measure<'a> = &'a dyn Fn(&[f32], &mut [f32]) -> f64;
+            let measures: [Measure<'_>; 2] = [&|p, d| distribution.entropy(p, d), &|p, d| {
+                distribution.divergence(&before, p, d)
+            }];
             for measure in measures {
                 let mut derivatives = [0.0; 3];
                 measure(&parameters, &mut derivatives);

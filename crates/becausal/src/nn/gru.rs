@@ -117,6 +117,7 @@ fn split(gates: &[f32]) -> (&[f32], &[f32], &[f32]) {
     (r, z, n)
 }
 
+#[expect(clippy::many_single_char_names, reason = "the letters of the equations")]
 fn step(x: &[f32], hidden_gates: &[f32], h: &[f32], bias: &[f32], into: &mut [f32]) {
     let width = h.len();
     let ((xr, xz, xn), (hr, hz, hn)) = (split(x), split(hidden_gates));
@@ -174,6 +175,7 @@ fn add(into: &mut [f32], values: &[f32]) {
 }
 
 /// Gradients of the gates of a row; `dh` comes in as the gradient of h' and goes out as that of h.
+#[expect(clippy::many_single_char_names, reason = "the letters of the equations")]
 fn step_back(
     x: &[f32],
     hidden_gates: &[f32],

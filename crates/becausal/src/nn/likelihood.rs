@@ -58,7 +58,7 @@ impl Likelihood {
         let mut slopes = tape.scratch(shape);
         slopes.values.fill(0.0);
         let (values, seen) = (tape.value(outputs), tape.value(targets));
-        let share = 1.0 / shape.rows as f64;
+        let one_row = 1.0 / shape.rows as f64;
         let mut loss = 0.0;
         for (at, head) in self.heads.iter().enumerate() {
             for (row, &target) in seen.group(at).iter().enumerate() {
@@ -66,11 +66,13 @@ impl Likelihood {
                 let slopes = &mut slopes.values[from..][..head.distribution.parameters()];
                 let parameters = head.parameters(values, row);
                 let target = f64::from(target);
-                loss -= share * head.distribution.log_likelihood(parameters, target, slopes);
+                loss -= one_row * head.distribution.log_likelihood(parameters, target, slopes);
                 if let Some(deviation) = head.distribution.uncertainty(parameters) {
                     #[expect(clippy::cast_possible_truncation, reason = "single precision")]
                     let factor = deviation.powf(self.balance) as f32;
-                    slopes.iter_mut().for_each(|slope| *slope *= factor);
+                    for slope in slopes {
+                        *slope *= factor;
+                    }
                 }
             }
         }

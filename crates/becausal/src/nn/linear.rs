@@ -54,11 +54,10 @@ impl Layer {
     }
 
     /// Makes weights and bias smaller: an output that starts near zero.
-    pub fn scale(self, parameters: &mut Parameters, factor: f32) -> Self {
+    pub fn scale(&self, parameters: &mut Parameters, factor: f32) {
         for parameter in std::iter::once(self.weight).chain(self.bias) {
             parameters.of_mut(parameter).values.iter_mut().for_each(|value| *value *= factor);
         }
-        self
     }
 
     /// The bias, if the layer has one: `[groups, 1, out]`.

@@ -67,8 +67,8 @@ pub fn dot(left: &[f32], right: &[f32]) -> f32 {
             lanes[lane] += a[lane] * b[lane];
         }
     }
-    let [a, b, c, d, e, f, g, h] = lanes;
-    ((a + e) + (b + f)) + ((c + g) + (d + h)) + tail
+    let halves: [f32; 4] = std::array::from_fn(|lane| lanes[lane] + lanes[lane + 4]);
+    (halves[0] + halves[1]) + (halves[2] + halves[3]) + tail
 }
 
 /// `into += factor * values`.

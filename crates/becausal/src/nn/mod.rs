@@ -1,4 +1,4 @@
-//! Small neural networks: grouped layers, a tape for their gradients, distributions, AdamW.
+//! Small neural networks: grouped layers, a tape for their gradients, distributions, `AdamW`.
 //!
 //! Everything is a [`Block`] of numbers `[groups, rows, columns]`. A group is a network of its own
 //! (one per output variable, say), a row is a sample; all groups go through a layer in one call.

@@ -96,6 +96,12 @@ impl Gradients {
         }
     }
 
+    /// All gradients, in the order the parameters were added.
+    #[must_use]
+    pub fn blocks(&self) -> &[Vec<f32>] {
+        &self.blocks
+    }
+
     /// Back to zero.
     pub fn clear(&mut self) {
         self.blocks.iter_mut().for_each(|block| block.fill(0.0));

@@ -89,15 +89,16 @@ pub fn evaluate(
             let environment = schema.name().to_owned();
             return Err(LearningError::Endless { environment, steps: step });
         }
-        let seen: Vec<f64> = playing.iter().flat_map(|&at| copies[at].state()).copied().collect();
-        let said = agent.act(&seen);
+        let states_now: Vec<f64> =
+            playing.iter().flat_map(|&at| copies[at].state()).copied().collect();
+        let said = agent.act(&states_now);
         let mut lived = Experience::new(schema, playing.len());
         let mut going_on = Vec::with_capacity(playing.len());
         for (row, &at) in playing.iter().enumerate() {
             agent.space().mode(said.row(0, row), &mut numbers);
             agent.space().action(&numbers, &mut action);
             let after = copies[at].step(&action)?;
-            lived.push(&seen[row * states..][..states], &action, after.outcomes, after.state);
+            lived.push(&states_now[row * states..][..states], &action, after.outcomes, after.state);
             result.native[at] += after.reward;
             result.lengths[at] += 1;
             if !after.terminated && !after.truncated {

@@ -97,12 +97,12 @@ impl Observation {
         for state in states.chunks_exact(self.slots.len()) {
             for ((seen, &value), (mean, factor)) in self.slots.iter().zip(state).zip(&scales) {
                 #[expect(clippy::cast_possible_truncation, reason = "single precision")]
-                let scaled = ((value - mean) * factor).clamp(-FARTHEST, FARTHEST) as f32;
+                let number = ((value - mean) * factor).clamp(-FARTHEST, FARTHEST) as f32;
                 match seen {
                     Seen::Label(labels) => values.extend(
                         (0..*labels).map(|label| if value == label as f64 { 1.0 } else { 0.0 }),
                     ),
-                    _ => values.push(scaled),
+                    _ => values.push(number),
                 }
             }
         }

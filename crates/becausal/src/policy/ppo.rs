@@ -205,6 +205,8 @@ fn standardised(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
     let mean = numbers.iter().sum::<f64>() / count;
     let square = numbers.iter().map(|n| (n - mean) * (n - mean)).sum::<f64>() / count;
     let factor = 1.0 / (square.sqrt() + 1e-8);
-    numbers.iter_mut().for_each(|number| *number = (*number - mean) * factor);
+    for number in &mut numbers {
+        *number = (*number - mean) * factor;
+    }
     numbers
 }

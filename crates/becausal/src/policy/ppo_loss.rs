@@ -73,9 +73,10 @@ pub fn ppo_loss(
     weights: &PpoWeights,
     share: f64,
 ) -> (Variable, PpoSums) {
-    let (shape, values) = (tape.value(actor).shape, tape.value(critic).shape);
-    let (mut slopes, mut value_slopes) = (tape.scratch(shape), tape.scratch(values));
-    let (said, valued) = (tape.value(actor), tape.value(critic));
+    let shape = tape.value(actor).shape;
+    let mut slopes = tape.scratch(shape);
+    let mut value_slopes = tape.scratch(tape.value(critic).shape);
+    let (said, estimates) = (tape.value(actor), tape.value(critic));
     let columns = shape.columns;
     let mut sums = PpoSums { rows: shape.rows as f64, ..PpoSums::default() };
     let mut of_entropy = vec![0.0_f32; columns];
@@ -102,7 +103,7 @@ pub fn ppo_loss(
         };
         let limited = ratio.clamp(low, high) * advantage;
         let free = ratio * advantage <= limited;
-        let value = f64::from(valued.row(0, row)[0]) - rows.returns[row];
+        let value = f64::from(estimates.row(0, row)[0]) - rows.returns[row];
         sums.policy -= if free { ratio * advantage } else { limited };
         sums.value += 0.5 * value * value;
         sums.entropy += entropy;

@@ -36,7 +36,12 @@ impl Why {
         let start = format!("With {action} at step {},", trajectory.first());
         let basis = basis(trajectory);
         if words.is_empty() {
-            return format!("{start} the reward is {} ({basis}).", list(&rewards));
+            let within = trajectory.steps().len();
+            let steps = if within == 1 { "step" } else { "steps" };
+            return format!(
+                "{start} there is {} within {within} {steps} ({basis}).",
+                list(&rewards)
+            );
         }
         format!("{start} {}, which leads to {} ({basis}).", list(&words), list(&rewards))
     }

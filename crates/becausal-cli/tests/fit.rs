@@ -1,0 +1,124 @@
+//! `becausal fit`, and what is made of its runs: `explain` and `audit`.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{done, refused};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder with 600 transitions of an environment and a small run made from them.
+fn fitted(id: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    done(at, &["collect", id, "-n", "600", "-o", "data.parquet", "-q"]);
+    small_fit(at, &["fit", "data.parquet", "-o", "run"]);
+    folder
+}
+
+fn small_fit(at: &Path, arguments: &[&str]) -> String {
+    let all = [arguments, &["--members", "2", "--steps", "60", "-q"]].concat();
+    done(at, &all)
+}
+
+#[test]
+fn a_run_has_all_that_explaining_needs() {
+    let folder = fitted("AimTest-v0");
+    let at = folder.path();
+    let files =
+        ["config.toml", "schema.toml", "data.parquet", "graph.json", "world-model/manifest.json"];
+    for file in files {
+        assert!(at.join("run").join(file).is_file(), "{file}");
+    }
+    let text = done(at, &["explain", "run", "--step", "3"]);
+    assert!(text.starts_with("Why a = "), "{text}");
+    let text = done(at, &["explain", "run", "--step", "3", "--why-not", "2", "--brief"]);
+    assert!(text.contains("instead of") || text.contains("the same"), "{text}");
+    done(at, &["explain", "run", "--step", "3", "--why-not", "2", "-o", "chain.svg"]);
+    assert!(fs::read_to_string(at.join("chain.svg")).expect("a picture").starts_with("<svg"));
+    let audit = done(at, &["audit", "run", "--policy", "random", "--states", "5", "--json"]);
+    let audit: Value = serde_json::from_str(&audit).expect("JSON");
+    for key in ["cases", "precision", "recall", "sign", "better_action", "trivial"] {
+        assert!(!audit[key].is_null(), "{key}: {audit}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_on_any_number_of_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    done(at, &["collect", "CartPole-v1", "-n", "400", "-o", "data.parquet", "-q"]);
+    let mut manifests = Vec::new();
+    for threads in ["1", "2"] {
+        let run = format!("run{threads}");
+        small_fit(at, &["fit", "data.parquet", "-o", &run, "--threads", threads]);
+        manifests.push(fs::read(at.join(run).join("world-model/manifest.json")).expect("it"));
+    }
+    assert!(manifests[0] == manifests[1], "the checksum of the weights is in the manifest");
+}
+
+#[test]
+fn scores_are_given_as_json_with_the_baselines_beside() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    done(at, &["collect", "AimTest-v0", "-n", "500", "-o", "data.parquet", "-q"]);
+    let text = small_fit(at, &["fit", "data.parquet", "-o", "run", "--json", "--compare"]);
+    let value: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(value["model"], "causal");
+    assert_eq!(value["scores"]["variables"][0]["name"], "x1'");
+    for kind in ["causal", "full", "mlp", "action_blind", "identity"] {
+        assert!(value["compared"][kind]["mean_error"].as_f64().is_some_and(|e| e > 0.0), "{kind}");
+    }
+    // The table for people, with a graph that is given.
+    done(at, &["discover", "data.parquet", "-o", "graph.json", "-q"]);
+    let text = small_fit(at, &["fit", "data.parquet", "-o", "run", "--graph", "graph.json"]);
+    assert!(text.contains("one step ahead") && text.contains("becausal explain run"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_fitted_or_opened_is_refused_in_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    done(at, &["collect", "AimTest-v0", "-n", "300", "-o", "data.parquet", "-q"]);
+    done(at, &["collect", "CartPole-v1", "-n", "300", "-o", "other.parquet", "-q"]);
+    done(at, &["discover", "other.parquet", "-o", "other.json", "-q"]);
+    let text = refused(at, &["fit", "data.parquet", "-o", "run", "--graph", "other.json", "-q"], 1);
+    assert!(text.contains("made from other data"), "{text}");
+    fs::create_dir(at.join("full")).expect("a folder");
+    fs::write(at.join("full/letter.txt"), "dear").expect("a file");
+    let text = refused(at, &["fit", "data.parquet", "-o", "full", "-q"], 1);
+    assert!(text.contains("something else in it"), "{text}");
+    assert!(at.join("full/letter.txt").is_file());
+    let text = refused(at, &["explain", "nowhere", "--step", "1"], 1);
+    assert!(text.contains("not a run directory"), "{text}");
+    let text = refused(at, &["fit", "data.parquet", "-o", "run", "--eta", "2"], 2);
+    assert!(text.contains("from 0 to 1"), "{text}");
+    done(at, &["collect", "AimTest-v0", "-n", "12", "-o", "few.parquet", "-q"]);
+    let graph = ["fit", "few.parquet", "-o", "run", "--members", "1", "--steps", "5", "-q"];
+    let text = refused(at, &graph, 1);
+    assert!(text.contains("too few"), "{text}");
+}
+
+#[test]
+fn the_papers_table_is_printed_and_given_as_json() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let small = ["reproduce", "aim", "--rows", "800", "--seeds", "1,2", "--steps", "30", "-q"];
+    let text = done(at, &small);
+    assert!(text.contains("99.3 %") && text.contains("Causal, by effect"), "{text}");
+    let text = done(at, &[&small[..], &["--json"]].concat());
+    let value: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(value["rows"], 800);
+    let methods = &value["methods"];
+    // What needs no learning is known beforehand.
+    assert_eq!(methods["empty"]["accuracy"], 0.74);
+    assert_eq!(methods["identity"]["accuracy"], 0.92);
+    for method in ["direct", "full_attention", "causal_attention", "effect", "action_blind"] {
+        let of = &methods[method];
+        assert!(of["accuracy"].as_f64().is_some_and(|a| (0.2..=1.0).contains(&a)), "{method}");
+        assert_eq!(of["per_seed"].as_array().map(Vec::len), Some(2));
+        assert!(of["f1"].is_number() && of["shd"].is_number());
+    }
+}
