@@ -353,13 +353,14 @@ mod tests {
         (Bounded { floor: 1e-3 }, [0.4, -0.3, 0.0], [0.5, -0.9, 0.99]),
     ];
 
+    type Measure<'a> = &'a dyn Fn(&[f32], &mut [f32]) -> f64;
+
     #[test]
     fn entropy_and_divergence_have_exact_derivatives() {
         for (distribution, parameters, _) in ALL {
             let before = [0.2, 0.1, -0.4];
             let nothing = distribution.divergence(&parameters, &parameters, &mut [0.0; 3]);
             assert!(nothing.abs() < 1e-9, "{distribution:?} from itself: {nothing}");
-            type Measure<'a> = &'a dyn Fn(&[f32], &mut [f32]) -> f64;
             let measures: [Measure<'_>; 2] = [&|p, d| distribution.entropy(p, d), &|p, d| {
                 distribution.divergence(&before, p, d)
             }];

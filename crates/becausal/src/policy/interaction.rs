@@ -18,6 +18,8 @@ pub struct Exploration {
     /// How often an action is random in such an episode: drawn evenly from 0 to this, an episode
     /// at a time.
     pub rate: f64,
+    /// Episodes are cut after this many steps; 0 for the environment's own limit.
+    pub longest: usize,
 }
 
 /// Records whole episodes until there are `rows` transitions or more, but never more than `most`.
@@ -62,7 +64,7 @@ pub fn interact(
                     place: "in the environment",
                 });
             }
-            let full = record.len() + 1 >= most;
+            let full = record.len() + 1 >= most || step == exploration.longest;
             let over = after.terminated || after.truncated;
             record.push(&Row {
                 state: &state,

@@ -73,15 +73,15 @@ pub fn ppo_loss(
     weights: &PpoWeights,
     share: f64,
 ) -> (Variable, PpoSums) {
-    let shape = tape.value(actor).shape;
-    let mut slopes = tape.scratch(shape);
+    let extent = tape.value(actor).shape;
+    let mut slopes = tape.scratch(extent);
     let mut value_slopes = tape.scratch(tape.value(critic).shape);
     let (said, estimates) = (tape.value(actor), tape.value(critic));
-    let columns = shape.columns;
-    let mut sums = PpoSums { rows: shape.rows as f64, ..PpoSums::default() };
+    let columns = extent.columns;
+    let mut sums = PpoSums { rows: extent.rows as f64, ..PpoSums::default() };
     let mut of_entropy = vec![0.0_f32; columns];
     let mut of_divergence = vec![0.0_f32; columns];
-    for row in 0..shape.rows {
+    for row in 0..extent.rows {
         let slopes = &mut slopes.values[row * columns..][..columns];
         let now = said.row(0, row);
         let before = &rows.said[row * columns..][..columns];

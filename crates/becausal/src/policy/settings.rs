@@ -55,6 +55,8 @@ settings! {
     warm_up: usize = 1_000,
     /// Real steps of an epoch; episodes are played to their end. Without a model: of all its rounds.
     epoch_steps: usize = 1_000,
+    /// Episodes for the buffer are cut after this many steps; 0 for the environment's own limit.
+    longest_episode: usize = 0,
     /// The share of an epoch's real steps in whose episodes random actions are mixed.
     exploring: f64 = 0.5,
     /// How often an action is random in such an episode, at most.

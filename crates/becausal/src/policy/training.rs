@@ -169,7 +169,11 @@ impl Training {
         } else {
             (&self.learner.agent, settings.epoch_steps)
         };
-        let exploration = Exploration { share: settings.exploring, rate: settings.exploration };
+        let exploration = Exploration {
+            share: settings.exploring,
+            rate: settings.exploration,
+            longest: settings.longest_episode,
+        };
         let seed = Stream::keyed(self.seed, &key).next_u64();
         let fresh = interact(&self.environment, policy, (rows, left), exploration, seed)?;
         report.log_likelihood =
@@ -357,7 +361,7 @@ impl Training {
         let kind = match self.settings.model {
             Imagination::Model(kind) => kind,
             Imagination::None => {
-                let exploration = Exploration { share: 0.5, rate: 0.5 };
+                let exploration = Exploration { share: 0.5, rate: 0.5, longest: 0 };
                 let key = self.key(Purpose::Recording, 0);
                 let seed = Stream::keyed(self.seed, &key).next_u64();
                 let rows = (self.settings.final_rows, usize::MAX);
