@@ -7,6 +7,7 @@
 mod action_space;
 mod actor_critic;
 mod checkpoint;
+mod conclusion;
 mod dream;
 mod error;
 mod evaluation;

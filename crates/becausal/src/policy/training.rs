@@ -27,7 +27,7 @@ use super::{Policy, RandomPolicy};
 
 /// What streams of random numbers are for: the first word of their keys.
 #[derive(Clone, Copy)]
-enum Purpose {
+pub(super) enum Purpose {
     Networks = 1,
     Interaction = 2,
     Dream = 3,
@@ -210,7 +210,7 @@ impl Training {
         Ok(())
     }
 
-    fn discover(&self, data: &Transitions) -> Result<CausalGraph, LearningError> {
+    pub(super) fn discover(&self, data: &Transitions) -> Result<CausalGraph, LearningError> {
         let from = data.len().saturating_sub(self.settings.graph_rows.max(1));
         let rows = data.slice(from..data.len());
         let options =
@@ -238,7 +238,7 @@ impl Training {
         Ok(())
     }
 
-    fn fit_options(&self, steps: usize) -> FitOptions {
+    pub(super) fn fit_options(&self, steps: usize) -> FitOptions {
         let settings = &self.settings;
         let width = settings.model_width;
         FitOptions {
@@ -333,53 +333,6 @@ impl Training {
         Ok(found)
     }
 
-    /// The best agent so far; before the first evaluation, the current one.
-    #[must_use]
-    pub fn best_agent(&self) -> &ActorCritic {
-        self.best.as_ref().map_or(&self.learner.agent, |(agent, _)| agent)
-    }
-
-    /// How good the best agent is in episodes that it was not chosen by.
-    ///
-    /// # Errors
-    /// When an episode does not end, or a reward is not a number.
-    pub fn final_evaluation(&self) -> Result<Evaluation, LearningError> {
-        let key = Purpose::FinalEvaluation as u32;
-        let episodes = self.settings.evaluation_episodes;
-        evaluate(self.best_agent(), &self.environment, episodes, self.seed, key)
-    }
-
-    /// What explanations need at the end: data, graph, and a world model fitted with care to all
-    /// data. A training without a model records `final_rows` steps of its best agent first.
-    ///
-    /// # Errors
-    /// When discovery or the fit fails.
-    pub fn conclude(&mut self) -> Result<(), LearningError> {
-        if self.settings.final_fit_steps == 0 {
-            return Ok(());
-        }
-        let kind = match self.settings.model {
-            Imagination::Model(kind) => kind,
-            Imagination::None => {
-                let exploration = Exploration { share: 0.5, rate: 0.5, longest: 0 };
-                let key = self.key(Purpose::Recording, 0);
-                let seed = Stream::keyed(self.seed, &key).next_u64();
-                let rows = (self.settings.final_rows, usize::MAX);
-                self.data =
-                    interact(&self.environment, self.best_agent(), rows, exploration, seed)?;
-                ModelKind::Causal
-            }
-        };
-        let graph = self.discover(&self.data)?;
-        let structure = Structure::of(&self.schema, &graph);
-        let options = self.fit_options(self.settings.final_fit_steps);
-        let options = FitOptions { rate: FitOptions::default().rate, ..options };
-        let (model, _) = WorldModel::fit(&self.data, kind, &structure, &options, &|_| {})?;
-        self.graph = Some(graph);
-        self.model = Some(model);
-        Ok(())
-    }
-
     /// How far the training is, from 0 to 1.
     fn share(&self) -> f64 {
         self.real_steps as f64 / self.settings.steps as f64
@@ -389,7 +342,7 @@ impl Training {
         self.graph.as_ref().map(|graph| graph.edges().count())
     }
 
-    fn key(&self, purpose: Purpose, round: usize) -> [u32; 3] {
+    pub(super) fn key(&self, purpose: Purpose, round: usize) -> [u32; 3] {
         [purpose as u32, word(self.epoch), word(round)]
     }
 }
