@@ -35,15 +35,9 @@ pub fn run(common: &Common, arguments: &Train) -> Result<String, Failure> {
         }
     }
     told.finish();
-    if stop.load(Ordering::SeqCst) {
+    if stop.load(Ordering::SeqCst) && !run.training.is_done() && reached.is_none() {
         run.write_policy()?;
-        return Err(Failure::failed(format!(
-            "stopped after epoch {}, {}; `becausal train {} -o {} --resume` goes on",
-            run.training.epoch,
-            counted(run.training.real_steps, "real step"),
-            run.config().environment,
-            arguments.output.display(),
-        )));
+        return Ok(stopped(common, arguments, &run));
     }
     let learned = started.elapsed().as_secs_f64();
     let (concluded, evaluation) = run.conclude()?;
@@ -98,6 +92,26 @@ pub fn run(common: &Common, arguments: &Train) -> Result<String, Failure> {
         arguments.output.display()
     );
     Ok(text)
+}
+
+/// What is said after Ctrl-C.
+fn stopped(common: &Common, arguments: &Train, run: &TrainingRun) -> String {
+    let (epoch, steps) = (run.training.epoch, run.training.real_steps);
+    if common.json {
+        return describe::line(&json!({
+            "interrupted": true,
+            "real_steps": steps,
+            "epochs": epoch,
+            "run": arguments.output,
+        }));
+    }
+    format!(
+        "{}: stopped after epoch {epoch}, {}\n\nTo go on: becausal train {} -o {} --resume\n",
+        arguments.output.display(),
+        counted(steps, "real step"),
+        run.config().environment,
+        arguments.output.display(),
+    )
 }
 
 fn open(arguments: &Train) -> Result<TrainingRun, Failure> {

@@ -53,7 +53,7 @@ settings! {
     steps: usize = 20_000,
     /// Real steps with random actions before the first epoch.
     warm_up: usize = 1_000,
-    /// Real steps of an epoch; episodes are played to their end. Without a model: of all its rounds.
+    /// Real steps of an epoch; with a model episodes are played to their end.
     epoch_steps: usize = 1_000,
     /// Episodes for the buffer are cut after this many steps; 0 for the environment's own limit.
     longest_episode: usize = 0,
@@ -81,7 +81,7 @@ settings! {
     fit_batch: usize = 256,
     /// The highest learning rate of the fit.
     fit_rate: f64 = 6e-3,
-    /// Policy updates an epoch.
+    /// Policy updates an epoch with a model; without one as many as `epoch_steps` need.
     rounds: usize = 20,
     /// Samples of a policy update.
     samples: usize = 4096,
