@@ -7,7 +7,8 @@ use crate::nn::{Block, Gradients, Parameter, Parameters, Pool, Shape, Tape, Vari
 use crate::random::Stream;
 
 use super::dense::DenseNetwork;
-use super::encoding::{Encoding, Inputs};
+use super::encoding::Encoding;
+use super::inputs::Inputs;
 use super::network::{CausalNetwork, Outputs, Sizes};
 use super::persistence::{Persistence, persist};
 use super::structure::Structure;
