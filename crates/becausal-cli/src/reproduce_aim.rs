@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use becausal::Transitions;
 use becausal::discovery::{ByAction, CausalGraph, Options, Score, Verdict, discover_quietly};
-use becausal::env::{self, ActionTruth, EnvironmentError, Truth, collect, find, random_action};
+use becausal::env::{self, ActionTruth, Truth, find, record_at_random};
 use becausal::model::{FitOptions, Influence, ModelKind, Structure, WorldModel};
 use becausal::render::{Alignment, Table};
-use becausal::{Environment, Transitions};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Common, ReproduceAim};
@@ -55,7 +55,8 @@ pub fn run(common: &Common, arguments: &ReproduceAim) -> Result<String, Failure>
 fn one_seed(arguments: &ReproduceAim, seed: u64) -> Result<Vec<Score>, Failure> {
     let entry = find("AimTest-v0")?;
     let truth = entry.truth().ok_or_else(|| Failure::failed("AimTest-v0 has no known truth"))?;
-    let data = record(arguments.rows, seed)?;
+    let environment = entry.make(&env::Options::default())?;
+    let data = record_at_random(&environment, arguments.rows, seed)?;
     let options = Options { seed, by_action: Some(ByAction::Direct), ..Options::default() };
     let graph = discover_quietly(&data, &options)?;
     let structure = Structure::of(data.schema(), &graph);
@@ -96,23 +97,6 @@ fn one_seed(arguments: &ReproduceAim, seed: u64) -> Result<Vec<Score>, Failure> 
     ];
     let flat = |edges: &Edges| -> Vec<Vec<bool>> { edges.concat() };
     Ok(candidates.iter().map(|edges| Score::of(&flat(edges), &flat(&known))).collect())
-}
-
-fn record(rows: usize, seed: u64) -> Result<Transitions, Failure> {
-    let environment = find("AimTest-v0")?.make(&env::Options::default())?;
-    let schema = Arc::clone(environment.schema());
-    let mut data = Transitions::new(Arc::clone(&schema));
-    collect::<_, EnvironmentError>(
-        &environment,
-        rows,
-        seed,
-        |_state, stream, action| random_action(&schema, stream, action),
-        |episode| {
-            data.append(episode);
-            Ok(())
-        },
-    )?;
-    Ok(data)
 }
 
 /// The rows in which an action was taken.

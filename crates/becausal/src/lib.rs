@@ -21,25 +21,13 @@
 //! Record some transitions and look at them:
 //!
 //! ```
-//! use std::sync::Arc;
-//! use becausal::env::{EnvironmentError, Options, collect, find, random_action};
-//! use becausal::{Environment, Transitions};
+//! use becausal::Environment;
+//! use becausal::env::{EnvironmentError, Options, find, record_at_random};
 //!
 //! let environment = find("CartPole-v1")?.make(&Options::default())?;
-//! let schema = Arc::clone(environment.schema());
-//! let mut record = Transitions::new(Arc::clone(&schema));
-//! collect::<_, EnvironmentError>(
-//!     &environment,
-//!     1000,
-//!     42, // the seed
-//!     |_state, stream, action| random_action(&schema, stream, action),
-//!     |episode| {
-//!         record.append(episode);
-//!         Ok(())
-//!     },
-//! )?;
+//! let record = record_at_random(&environment, 1000, 42)?; // 42 is the seed
 //! assert_eq!(record.len(), 1000);
-//! let balancing = record.evaluate(&schema.rewards()[0].expression);
+//! let balancing = record.evaluate(&environment.schema().rewards()[0].expression);
 //! assert!(balancing.iter().all(|&reward| reward == 0.0 || reward == 1.0));
 //! # Ok::<(), EnvironmentError>(())
 //! ```

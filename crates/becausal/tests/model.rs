@@ -3,30 +3,17 @@
 use std::fs;
 use std::sync::Arc;
 
-use becausal::env::{EnvironmentError, Options, collect, find, random_action};
+use becausal::env::{Options, find, record_at_random};
 use becausal::model::{
     Dynamics, FitError, FitOptions, ModelKind, Noise, Sizes, Structure, WorldModel,
 };
 use becausal::schema::Role;
-use becausal::{Environment, Schema, Stream, Transitions, data::Row};
+use becausal::{Schema, Stream, Transitions, data::Row};
 use proptest::prelude::*;
 
 fn random_play(id: &str, rows: usize, seed: u64) -> Transitions {
     let environment = find(id).unwrap().make(&Options::default()).unwrap();
-    let schema = Arc::clone(environment.schema());
-    let mut data = Transitions::new(Arc::clone(&schema));
-    collect::<_, EnvironmentError>(
-        &environment,
-        rows,
-        seed,
-        |_state, stream, action| random_action(&schema, stream, action),
-        |episode| {
-            data.append(episode);
-            Ok(())
-        },
-    )
-    .unwrap();
-    data
+    record_at_random(&environment, rows, seed).unwrap()
 }
 
 fn true_structure(id: &str) -> Structure {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::action::random_action;
 use super::environment::{Environment, EnvironmentError};
 use crate::data::{Row, Transitions};
 use crate::random::Stream;
@@ -55,6 +56,30 @@ where
         }
     }
     Ok(())
+}
+
+/// Records `rows` transitions under random actions.
+///
+/// # Errors
+/// When an action has no bounds to draw between.
+pub fn record_at_random<E: Environment>(
+    environment: &E,
+    rows: usize,
+    seed: u64,
+) -> Result<Transitions, EnvironmentError> {
+    let schema = environment.schema();
+    let mut record = Transitions::new(Arc::clone(schema));
+    collect::<_, EnvironmentError>(
+        environment,
+        rows,
+        seed,
+        |_state, stream, action| random_action(schema, stream, action),
+        |episode| {
+            record.append(episode);
+            Ok(())
+        },
+    )?;
+    Ok(record)
 }
 
 /// One episode, of at most `most` steps.

@@ -6,8 +6,10 @@ use crate::nn::{Activation, Block, Parameters, Perceptron, Shape, Source, Tape, 
 use crate::random::Stream;
 use crate::schema::Role;
 
-use super::encoding::{Encoding, Inputs, Target};
+use super::encoding::Encoding;
+use super::inputs::Inputs;
 use super::persistence::{Persistence, persist};
+use super::target::Target;
 
 /// All inputs next to each other, two hidden layers, all outputs. Numbers are predicted as changes.
 #[derive(Debug, Clone)]

@@ -3,46 +3,14 @@
 use std::sync::Arc;
 
 use crate::data::Transitions;
-use crate::nn::{Block, Distribution, Head, Shape};
+use crate::nn::{Block, Head, Shape};
 use crate::schema::{Kind, Role, Schema, Variable};
 
-/// The smallest deviation a network can claim, in units of the scale of a target.
-const FLOOR: f64 = 1e-3;
+use super::inputs::{Encoded, Inputs};
+use super::target::{Scale, Target, layout};
 
 /// Above this number of different actions, each row computes its own.
 const LARGEST_TABLE: usize = 64;
-
-/// How a number is brought to a common scale: (value - mean) / scale.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scale {
-    /// Taken off first.
-    pub mean: f64,
-    /// Divided by then; never 0.
-    pub scale: f64,
-}
-
-impl Scale {
-    fn apply(self, value: f64) -> f64 {
-        (value - self.mean) / self.scale
-    }
-}
-
-/// An element of an output variable.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Target {
-    /// Its effect: the group of the network's outputs.
-    pub effect: usize,
-    /// Its slot in a transition.
-    pub slot: usize,
-    /// For the next value of a number, the slot of the value before.
-    pub before: Option<usize>,
-    /// The scale: of a next state the usual size of its *change*, of an outcome its spread.
-    pub scale: Scale,
-    /// The spread of the values themselves, for scores.
-    pub spread: f64,
-    /// Where its distribution is.
-    pub head: Head,
-}
 
 /// Everything between a table of transitions and the blocks of numbers of the networks.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,30 +26,6 @@ pub struct Encoding {
 /// The numbers of an encoding in a file: inputs, states, targets; see
 /// [`Encoding::from_numbers`].
 pub type Numbers = (Vec<[f64; 2]>, Vec<Vec<f64>>, Vec<[f64; 3]>);
-
-/// What a network reads of some rows.
-#[derive(Debug, Clone)]
-pub struct Inputs {
-    /// `[states, rows, features]`
-    pub states: Block,
-    /// `[actions, distinct actions, features]`
-    pub actions: Block,
-    /// For each row, which of the distinct actions it has.
-    pub action_of: Arc<[u32]>,
-    /// Whether the distinct actions are all there are, and not one for each row.
-    pub table: bool,
-    /// The values before, on the scale of the targets: `[targets, rows, 1]`.
-    pub before: Block,
-}
-
-/// A table of inputs and targets, encoded once and read in batches.
-#[derive(Debug, Clone)]
-pub struct Encoded {
-    /// All inputs.
-    pub inputs: Inputs,
-    /// All targets `[targets, rows, 1]`.
-    pub targets: Block,
-}
 
 impl Encoding {
     /// From the spread of some data.
@@ -372,54 +316,6 @@ impl Encoding {
     }
 }
 
-impl Inputs {
-    /// How many rows.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        self.states.shape.rows
-    }
-
-    /// Some rows, in this order.
-    #[must_use]
-    pub fn select(&self, rows: &[usize]) -> Self {
-        let (actions, action_of) = if self.table {
-            (self.actions.clone(), rows.iter().map(|&row| self.action_of[row]).collect())
-        } else {
-            #[expect(clippy::cast_possible_truncation, reason = "batches are small")]
-            let each = (0..rows.len()).map(|row| row as u32).collect();
-            (select(&self.actions, rows), each)
-        };
-        Self {
-            states: select(&self.states, rows),
-            actions,
-            action_of,
-            table: self.table,
-            before: select(&self.before, rows),
-        }
-    }
-}
-
-impl Encoded {
-    /// Some rows, in this order.
-    #[must_use]
-    pub fn select(&self, rows: &[usize]) -> Self {
-        Self { inputs: self.inputs.select(rows), targets: select(&self.targets, rows) }
-    }
-}
-
-fn select(block: &Block, rows: &[usize]) -> Block {
-    let Shape { groups, columns, .. } = block.shape;
-    let shape = Shape::new(groups, rows.len(), columns);
-    let mut values = Vec::with_capacity(shape.len());
-    for group in 0..groups {
-        let from = block.group(group);
-        for &row in rows {
-            values.extend_from_slice(&from[row * columns..][..columns]);
-        }
-    }
-    Block::new(shape, values)
-}
-
 /// How many numbers a variable is encoded in.
 fn features(variable: &Variable) -> usize {
     match &variable.kind {
@@ -448,40 +344,4 @@ fn spread(values: &[f64]) -> Scale {
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     let deviation = (squares / count).sqrt();
     Scale { mean, scale: if deviation > 0.0 { deviation } else { 1.0 } }
-}
-
-/// The targets, effect by effect; `scale` gives the scale and the spread of a slot, from the slot
-/// before and whether it is a number.
-fn layout(
-    schema: &Schema,
-    mut scale: impl FnMut(usize, Option<usize>, bool) -> (Scale, f64),
-) -> Vec<Target> {
-    let mut targets = Vec::new();
-    let (mut next, mut outcome) = (schema.next_slots().start, schema.outcome_slots().start);
-    let effects = schema.of_role(Role::State).chain(schema.of_role(Role::Outcome));
-    for (effect, variable) in effects.enumerate() {
-        let mut column = 0;
-        for _ in 0..variable.elements() {
-            let numeric = matches!(variable.kind, Kind::Continuous(_) | Kind::Integer(_));
-            let (slot, before) = if variable.role == Role::State {
-                next += 1;
-                let before = next - 1 - schema.next_slots().start + schema.state_slots().start;
-                (next - 1, numeric.then_some(before))
-            } else {
-                outcome += 1;
-                (outcome - 1, None)
-            };
-            let (scale, spread) = scale(slot, before, numeric);
-            let distribution = match &variable.kind {
-                Kind::Continuous(_) => Distribution::Normal { floor: FLOOR },
-                Kind::Integer(_) => Distribution::Rounded { half: 0.5 / scale.scale, floor: FLOOR },
-                Kind::Boolean => Distribution::Bernoulli,
-                Kind::Categorical(labels) => Distribution::Categorical(labels.len()),
-            };
-            let head = Head { group: effect, column, distribution };
-            column += distribution.parameters();
-            targets.push(Target { effect, slot, before, scale, spread, head });
-        }
-    }
-    targets
 }

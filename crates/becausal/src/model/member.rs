@@ -1,12 +1,14 @@
 //! One network of a world model with its parameters.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::nn::{Block, Gradients, Parameter, Parameters, Pool, Shape, Tape, Variable};
 use crate::random::Stream;
 
 use super::dense::DenseNetwork;
-use super::encoding::{Encoding, Inputs};
+use super::encoding::Encoding;
+use super::inputs::Inputs;
 use super::network::{CausalNetwork, Outputs, Sizes};
 use super::persistence::{Persistence, persist};
 use super::structure::Structure;
@@ -52,6 +54,11 @@ impl ModelKind {
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
+}
+
+thread_local! {
+    /// Memory for predictions: asking the system anew for every piece costs a third of the time.
+    static POOL: RefCell<Pool> = RefCell::default();
 }
 
 #[derive(Debug, Clone)]
@@ -183,9 +190,11 @@ impl Member {
     }
 
     fn predict_piece(&self, inputs: Inputs, structure: &Arc<Structure>) -> Block {
-        let mut tape = Tape::computing(&self.parameters, Pool::default());
+        let mut tape = Tape::computing(&self.parameters, POOL.take());
         let (said, _) = self.forward(&mut tape, inputs, structure);
-        tape.value(said).clone()
+        let said = tape.value(said).clone();
+        POOL.set(tape.finish());
+        said
     }
 
     fn constant(&self, tape: &mut Tape<'_>, constant: Parameter, inputs: &Inputs) -> Variable {

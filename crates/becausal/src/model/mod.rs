@@ -7,6 +7,7 @@ mod dynamics;
 mod encoding;
 mod files;
 mod influence;
+mod inputs;
 mod member;
 mod mixture;
 mod network;
@@ -17,6 +18,7 @@ mod regression;
 mod score;
 mod stepping;
 mod structure;
+mod target;
 mod train;
 mod world_model;
 

@@ -9,10 +9,12 @@ use crate::random::Stream;
 use crate::schema::Role;
 
 use super::attention::attention;
-use super::encoding::{Encoding, Inputs, Target};
+use super::encoding::Encoding;
+use super::inputs::Inputs;
 use super::mixture::Weights;
 use super::persistence::{Persistence, persist};
 use super::structure::Structure;
+use super::target::Target;
 
 /// How wide the parts of the networks are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

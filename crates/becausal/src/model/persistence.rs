@@ -10,9 +10,10 @@ use crate::data::Transitions;
 use crate::nn::{Backward, Block, Operation, Shape, Tape, Variable};
 use crate::schema::{Kind, Role};
 
-use super::encoding::{Encoding, Target};
+use super::encoding::Encoding;
 use super::regression::regress;
 use super::structure::Structure;
+use super::target::Target;
 
 /// Fewer rows than this for each coefficient decide nothing.
 const ROWS_A_COEFFICIENT: usize = 10;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::nn::{Block, Distribution, Head};
 use crate::random::Stream;
 
-use super::encoding::{Encoded, Encoding, Inputs};
+use super::encoding::Encoding;
+use super::inputs::{Encoded, Inputs};
 use super::member::Member;
 use super::structure::Structure;
 

@@ -6,7 +6,7 @@ use crate::data::Transitions;
 use crate::nn::{Block, Distribution};
 
 use super::dynamics::effects;
-use super::encoding::Target;
+use super::target::Target;
 use super::world_model::WorldModel;
 
 /// The normal deviations that nine values in ten are within.

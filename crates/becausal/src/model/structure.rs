@@ -5,6 +5,9 @@ use crate::schema::{Role, Schema};
 
 use super::dynamics::effects;
 
+/// Below this strength, a suspected stand-in for another cause is no parent.
+const WEAK: f64 = 0.05;
+
 /// The parents of every effect, as indices of causes: states first, then actions.
 ///
 /// The networks take them as a mask: another structure keeps all parameters.
@@ -24,7 +27,9 @@ impl Structure {
         Self { states, actions, parents: vec![all; effects(schema).len()] }
     }
 
-    /// The edges of a graph. A name that the schema does not have is passed over.
+    /// The edges of a graph. A name that the schema does not have is passed over, and so is an edge
+    /// that is weak *and* suspected to stand for another cause: neither predictions nor
+    /// explanations gain by it.
     #[must_use]
     pub fn of(schema: &Schema, graph: &CausalGraph) -> Self {
         let (states, actions) = counts(schema);
@@ -36,8 +41,13 @@ impl Structure {
         let parents = effects(schema)
             .iter()
             .map(|effect| {
-                let found = graph.parents(effect);
-                (0..causes.len()).filter(|&cause| found.contains(&causes[cause])).collect()
+                let counts = |cause: &str| {
+                    graph.pair(cause, effect).is_some_and(|pair| {
+                        let doubtful = pair.proxy && pair.strength < WEAK && pair.given.is_none();
+                        pair.verdict == Verdict::Edge && !doubtful
+                    })
+                };
+                (0..causes.len()).filter(|&cause| counts(causes[cause])).collect()
             })
             .collect();
         Self { states, actions, parents }
@@ -133,4 +143,29 @@ impl Structure {
 
 fn counts(schema: &Schema) -> (usize, usize) {
     (schema.of_role(Role::State).count(), schema.of_role(Role::Action).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery::Pair;
+
+    #[test]
+    fn weak_stand_ins_are_no_parents() {
+        let schema = Schema::parse(
+            "name = \"Two\"\n[state]\nx = { kind = \"continuous\" }\ny = { kind = \"continuous\" }\n\
+             [action]\na = { kind = \"boolean\" }\n[reward]\n\"x\" = \"x\"\n",
+        )
+        .expect("a schema");
+        let pair = |cause: &str, strength: f64, proxy: bool| {
+            let mut pair = Pair::new(cause, "x'");
+            (pair.p, pair.strength, pair.proxy) = (1e-9, strength, proxy);
+            pair
+        };
+        let pairs = vec![pair("x", 0.9, true), pair("y", 0.02, true), pair("a", 0.02, false)];
+        let structure = Structure::of(&schema, &CausalGraph::new("auto", 0.001, pairs));
+        assert_eq!(structure.parents(0), [0, 2]);
+        assert_eq!(structure.parents(1), [0_usize; 0]);
+        assert!(structure.persists(0) && !structure.persists(1));
+    }
 }

@@ -6,7 +6,8 @@ use crate::nn::{AdamW, Likelihood, Parameters, Pool, Schedule, Tape};
 use crate::random::Stream;
 
 use super::dynamics::effects;
-use super::encoding::{Encoded, Encoding};
+use super::encoding::Encoding;
+use super::inputs::Encoded;
 use super::member::Member;
 use super::network::Sizes;
 use super::probe::Probe;
