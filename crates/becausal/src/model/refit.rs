@@ -8,7 +8,8 @@ use crate::data::Transitions;
 use crate::nn::{AdamW, Likelihood, Pool, Schedule, Tape};
 use crate::random::Stream;
 
-use super::encoding::{Encoded, Encoding};
+use super::encoding::Encoding;
+use super::inputs::Encoded;
 use super::member::{Member, ModelKind};
 use super::persistence::Persistence;
 use super::structure::Structure;
