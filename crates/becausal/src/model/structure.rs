@@ -53,12 +53,13 @@ impl Structure {
         Self { states, actions, parents }
     }
 
-    /// Every pair that the data do not speak against: the edges of a graph, and what could not be
+    /// Every pair that the data do not speak against: all edges of a graph, and what could not be
     /// told. A model that is to predict where nobody has been yet must not be blind to these.
     #[must_use]
     pub fn cautious(schema: &Schema, graph: &CausalGraph) -> Self {
         let mut graph = graph.clone();
         for pair in &mut graph.pairs {
+            pair.proxy = false;
             if pair.verdict == Verdict::Untestable {
                 pair.verdict = Verdict::Edge;
             }
