@@ -43,11 +43,17 @@ impl Probe {
         Self { rows, heads, replaced }
     }
 
-    /// The parents that surely do not matter to a network under an action, though they do under
-    /// another: `[effects, distinct actions, states]`. `None` without a table of actions.
+    /// The parents that do not matter to a network under an action: `[effects, distinct actions,
+    /// states]`. `None` without a table of actions.
     ///
-    /// Surely: the likelihood lost is below [`NEGLIGIBLE`] even with two standard errors added.
-    pub fn prune(&self, member: &Member, structure: &Arc<Structure>) -> Option<Arc<[bool]>> {
+    /// The likelihood lost is below [`NEGLIGIBLE`], a standard error included. If the parents were
+    /// `found` in the data, one that matters under no action is kept under all: it is weak, but there.
+    pub fn prune(
+        &self,
+        member: &Member,
+        structure: &Arc<Structure>,
+        found: bool,
+    ) -> Option<Arc<[bool]>> {
         let inputs = &self.rows.inputs;
         if !inputs.table {
             return None;
@@ -63,7 +69,7 @@ impl Probe {
                     largest_plausible_mean(lost.map(|(lost, _)| *lost)) < NEGLIGIBLE
                 })
                 .collect();
-            if negligible.iter().all(|&negligible| negligible) {
+            if found && negligible.iter().all(|&negligible| negligible) {
                 continue;
             }
             for (action, negligible) in negligible.into_iter().enumerate() {
@@ -101,7 +107,7 @@ impl Probe {
     }
 }
 
-/// The mean and two standard errors; infinite for fewer than ten numbers.
+/// The mean and a standard error; infinite for fewer than ten numbers.
 fn largest_plausible_mean(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
     let count = numbers.clone().count();
     if count < 10 {
@@ -109,7 +115,7 @@ fn largest_plausible_mean(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
     }
     let mean = numbers.clone().sum::<f64>() / count as f64;
     let squares: f64 = numbers.map(|number| (number - mean) * (number - mean)).sum();
-    mean + 2.0 * (squares / (count as f64 * (count - 1) as f64)).sqrt()
+    mean + (squares / (count as f64 * (count - 1) as f64)).sqrt()
 }
 
 /// For each row another one with the same action.

@@ -143,6 +143,8 @@ pub(super) struct Training<'a> {
     pub rows: &'a Encoded,
     /// Rows to look at now and then.
     pub held_out: &'a Encoded,
+    /// Whether the structure was found in the data, or is just everything.
+    pub found: bool,
     /// Some of them with inputs replaced, to see what matters.
     pub probe: &'a Probe,
 }
@@ -196,7 +198,7 @@ impl Training<'_> {
                 best.look(step + 1, held_out, &member.parameters);
                 let share = (step + 1) as f64 / steps as f64;
                 if to_prune && share >= options.prune && share <= LAST_PRUNING {
-                    member.pruned = self.probe.prune(member, self.structure);
+                    member.pruned = self.probe.prune(member, self.structure, self.found);
                     best.restart(self.look(member, &likelihood), &member.parameters);
                     held = false;
                 }

@@ -21,7 +21,7 @@ use super::train::{FitError, FitOptions, FitProgress, MemberReport, Training};
 const LOOKED_AT: usize = 4096;
 
 /// Held-out rows that show which parents matter under an action, at most.
-const PROBED: usize = 2048;
+const PROBED: usize = 4096;
 
 /// What follows from a state and an action, learned from data.
 #[derive(Debug, Clone)]
@@ -76,6 +76,7 @@ impl WorldModel {
             structure: &structure,
             rows: &rows,
             held_out: &held_out,
+            found: kind != ModelKind::Full,
             probe: &probe,
         };
         let fitted: Result<Vec<(Member, MemberReport)>, FitError> = (0..options.members)
