@@ -6,6 +6,7 @@ mod arguments;
 mod audit;
 mod check;
 mod collect;
+mod demo;
 mod describe;
 mod discover;
 mod envs;
@@ -17,6 +18,8 @@ mod opened;
 mod picture;
 mod progress;
 mod replay;
+mod report;
+mod report_config;
 mod reproduce_aim;
 
 use std::io::Write;
@@ -70,5 +73,9 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         }
         Command::Audit(arguments) => audit::run(common, arguments, &Opened::read(&arguments.run)?),
         Command::Reproduce(Reproduce::Aim(arguments)) => reproduce_aim::run(common, arguments),
+        Command::Report(arguments) => {
+            report::run(common, arguments, &Opened::read(&arguments.run)?)
+        }
+        Command::Demo(arguments) => demo::run(common, arguments),
     }
 }

@@ -45,7 +45,8 @@ pub fn decisions(
             lead: taken - paid,
         }))
     };
-    let found: Result<Vec<Option<Decision>>, ExplainError> = places.par_iter().map(decide).collect();
+    let found: Result<Vec<Option<Decision>>, ExplainError> =
+        places.par_iter().map(decide).collect();
     let mut found: Vec<Decision> = found?.into_iter().flatten().collect();
     // Among equals the earliest.
     found.sort_by(|a, b| {

@@ -93,34 +93,48 @@ impl Report<'_> {
 
     /// The figures at the top.
     fn facts(&self) -> String {
-        let mut facts = vec![
-            (thousands(self.rows), format!("transitions in {}", counted(self.episodes, "episode"))),
-        ];
+        let mut facts = vec![(
+            thousands(self.rows),
+            format!("transitions in {}", counted(self.episodes, "episode")),
+        )];
         if let Some(graph) = self.graph {
             let edges = graph.edges().count();
-            facts.push((edges.to_string(), format!("influences found, of {} pairs", graph.pairs.len())));
+            facts.push((
+                edges.to_string(),
+                format!("influences found, of {} pairs", graph.pairs.len()),
+            ));
         }
         if let Some(ReportScores { scores, .. }) = &self.scores {
-            facts.push((percent(scores.mean_error()), "error one step ahead, of the usual spread".into()));
+            facts.push((
+                percent(scores.mean_error()),
+                "error one step ahead, of the usual spread".into(),
+            ));
         }
         if let Ok(audit) = &self.audit {
             facts.push((
                 percent(audit.changes.precision()),
                 "of the changes claimed held in the environment".into(),
             ));
-            facts.push((percent(audit.sign), "of the reward differences had the right sign".into()));
+            facts
+                .push((percent(audit.sign), "of the reward differences had the right sign".into()));
         }
         let item = |(figure, words): (String, String)| {
-            format!("<li><strong>{}</strong> <span>{}</span></li>", escaped(&figure), escaped(&words))
+            format!(
+                "<li><strong>{}</strong> <span>{}</span></li>",
+                escaped(&figure),
+                escaped(&words)
+            )
         };
         facts.into_iter().map(item).collect()
     }
 
     fn graph_section(&self) -> String {
         let Some(graph) = self.graph else {
-            return "<p>This run has no causal graph: its model uses every variable.</p>".to_owned();
+            return "<p>This run has no causal graph: its model uses every variable.</p>"
+                .to_owned();
         };
-        let drawing = graph.picture(self.schema).map(|picture| picture.drawing(&LayoutOptions::default()));
+        let drawing =
+            graph.picture(self.schema).map(|picture| picture.drawing(&LayoutOptions::default()));
         let shown = drawing.map_or_else(|error| lines(&error.to_string()), |d| picture(&d));
         let of = |verdict| graph.pairs.iter().filter(move |pair| pair.verdict == verdict);
         let mut rows = String::new();
@@ -129,13 +143,16 @@ impl Report<'_> {
                 Verdict::Untestable => {
                     (String::new(), String::new(), pair.reason.clone().unwrap_or_default())
                 }
-                _ if pair.proxy => {
-                    (figure(pair.strength), probability(pair.p), "may only stand for another cause".into())
-                }
+                _ if pair.proxy => (
+                    figure(pair.strength),
+                    probability(pair.p),
+                    "may only stand for another cause".into(),
+                ),
                 _ => (figure(pair.strength), probability(pair.p), String::new()),
             };
             let cells = [&pair.cause, &pair.effect, &strength, &p, &note];
-            let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
+            let cells: String =
+                cells.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
             rows.push_str(&format!("<tr>{cells}</tr>\n"));
         }
         let unknown = of(Verdict::Untestable).count();

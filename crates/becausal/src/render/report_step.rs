@@ -21,7 +21,8 @@ pub(super) fn timeline(report: &Report<'_>) -> String {
     let (gain, loss) = (most(gains), most(losses));
     let span = (gain + loss).max(f64::MIN_POSITIVE);
     let mut html = legend(report.schema);
-    let _ = writeln!(html, "<ol class=\"timeline\" id=\"timeline\" style=\"--up:{:.4}\">", gain / span);
+    let _ =
+        writeln!(html, "<ol class=\"timeline\" id=\"timeline\" style=\"--up:{:.4}\">", gain / span);
     for (place, step) in report.steps.iter().enumerate() {
         let Some(made) = first(step) else { continue };
         let number = step.why.chain.trajectory().first();
@@ -130,7 +131,11 @@ pub(super) fn templates(report: &Report<'_>) -> String {
             "<template data-moment=\"{number}\">{}</template>",
             moment(report.schema, step, made, remark)
         );
-        let _ = writeln!(html, "<template data-step=\"{number}\" data-not=\"\">{}</template>", why(step));
+        let _ = writeln!(
+            html,
+            "<template data-step=\"{number}\" data-not=\"\">{}</template>",
+            why(step)
+        );
         for contrast in &step.contrasts {
             let other = contrast.change.action.as_deref().unwrap_or_default();
             let _ = writeln!(

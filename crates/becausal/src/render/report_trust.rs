@@ -28,9 +28,19 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
             _ => "saying that nothing but the direct effect changes",
         };
         let sign = trivial.sign.map_or_else(|| "–".to_owned(), percent);
-        [name.to_owned(), percent(trivial.changes.precision()), percent(trivial.changes.recall()), sign]
+        [
+            name.to_owned(),
+            percent(trivial.changes.precision()),
+            percent(trivial.changes.recall()),
+            sign,
+        ]
     }));
-    let headings = ["", "of what is said to change, did", "of what changed, was said", "right sign of the reward difference"];
+    let headings = [
+        "",
+        "of what is said to change, did",
+        "of what changed, was said",
+        "right sign of the reward difference",
+    ];
     format!(
         "<p>In {} states of fresh episodes under {}, every other action was tried twice: in the model and in the \
          environment itself, with the same noise ({} cases). A change counts from {} % of the variable's spread on.</p>\n\
@@ -63,7 +73,12 @@ fn scores_part(scored: &ReportScores) -> String {
             ]
         })
         .collect();
-    let headings = ["one step ahead", "error, of the spread", "error, of the usual change", "inside the 90 % interval"];
+    let headings = [
+        "one step ahead",
+        "error, of the spread",
+        "error, of the usual change",
+        "inside the 90 % interval",
+    ];
     format!(
         "<h3>The world model</h3>\n<p>Predictions one step ahead, on {} rows of {}. An error of 100 % is no better \
          than the mean.</p>\n{}",
