@@ -239,19 +239,35 @@ fn told(
         }
     }
     let step = page.opening.why.chain.trajectory().first();
-    let other = rival.map_or(String::new(), |rival| action_token(&opened.schema, rival));
-    let _ = write!(
+    let other = rival.map_or(String::new(), |rival| {
+        format!(" --why-not {}", action_token(&opened.schema, rival))
+    });
+    let _ = writeln!(
         text,
-        "\n{}: the report, with {} explained; open it in a browser ({} s for everything)\n\nNext:\n  \
-         becausal explain {run} --episode {} --step {step} --why-not {other} -o why.svg   # a picture\n  \
-         becausal audit {run} --policy random                # how often such explanations hold\n  \
-         becausal check schema.toml log.csv                  # your own log: describe its columns, then discover and fit\n",
+        "\n{}: the report, with {} explained; open it in a browser ({} s for everything)\n\nNext:",
         file.display(),
         counted(page.steps, "step"),
         brief(seconds.round()),
-        page.episode,
-        run = run.display(),
     );
+    let (run, episode) = (run.display(), page.episode);
+    let next = [
+        (
+            format!("becausal explain {run} --episode {episode} --step {step}{other} -o why.svg"),
+            "this decision as a picture",
+        ),
+        (
+            format!("becausal audit {run} --policy random"),
+            "how often such explanations hold, in more states",
+        ),
+        (
+            format!("becausal envs {} --schema > schema.toml", opened.schema.name()),
+            "a schema to start from for your own log; then check, fit and report",
+        ),
+    ];
+    let width = next.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+    for (command, words) in next {
+        let _ = writeln!(text, "  {command:width$}   # {words}");
+    }
     text
 }
 

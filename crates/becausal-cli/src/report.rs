@@ -156,8 +156,9 @@ pub fn make(request: &Request<'_>, opened: &Opened) -> Result<Page, Failure> {
         audit_policy: if policy.is_some() { "its policy" } else { "random actions" }.to_owned(),
         episode,
         remark: decision.as_ref().map_or_else(String::new, |d| remark(d, places.len())),
-        commands: commands(request, opened, episode, &opening)?,
+        commands: commands(request, opened, episode, middle, decision.as_ref())?,
         opening: place,
+        rival: decision.as_ref().map(|decision| decision.rival.clone()),
         steps,
     };
     let html = report.html();
@@ -236,7 +237,8 @@ fn commands(
     request: &Request<'_>,
     opened: &Opened,
     episode: usize,
-    opening: &ReportStep,
+    step: usize,
+    decision: Option<&Decision>,
 ) -> Result<Vec<(String, String)>, Failure> {
     let run = request.run.display();
     let mut commands = request.before.clone();
@@ -248,15 +250,10 @@ fn commands(
         format!("becausal report {run} --episode {episode} -o {}", request.file.display()),
         "made this page".into(),
     ));
-    let step = opening.why.chain.trajectory().first();
     let explain = format!("becausal explain {run} --episode {episode} --step {step}");
     commands.push((explain.clone(), "explains the step that the page opens with".into()));
-    let rival = opening
-        .contrasts
-        .iter()
-        .min_by(|a, b| a.credit.difference().total_cmp(&b.credit.difference()));
-    if let Some(action) = rival.and_then(|contrast| contrast.change.action.as_deref()) {
-        let action = action_token(&opened.schema, action);
+    if let Some(decision) = decision {
+        let action = action_token(&opened.schema, &decision.rival);
         commands.push((
             format!("{explain} --why-not {action}"),
             "compares it with the next best action".into(),

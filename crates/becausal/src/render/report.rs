@@ -57,6 +57,8 @@ pub struct Report<'a> {
     pub steps: Vec<ReportStep>,
     /// The step that the page opens with, by its place in `steps`.
     pub opening: usize,
+    /// The other action that the page first asks about, where there is one.
+    pub rival: Option<Vec<f64>>,
     /// What was noticed about the opening step, in a sentence; may be empty.
     pub remark: String,
     /// The commands that made the page and go on from it, each with what it does.

@@ -119,8 +119,10 @@ fn token(schema: &Schema, values: &[f64]) -> String {
 pub(super) fn templates(report: &Report<'_>) -> String {
     let opening = report.steps.get(report.opening).map_or(0, |s| s.why.chain.trajectory().first());
     let mut html = format!(
-        "<div id=\"answers\" hidden data-opening=\"{opening}\" data-opening-not=\"{}\">\n",
-        escaped(&opening_question(report))
+        "<div id=\"answers\" hidden=\"\" data-opening=\"{opening}\" data-opening-not=\"{}\">\n",
+        escaped(
+            &report.rival.as_deref().map_or_else(String::new, |rival| token(report.schema, rival))
+        )
     );
     for (place, step) in report.steps.iter().enumerate() {
         let Some(made) = first(step) else { continue };
@@ -148,14 +150,6 @@ pub(super) fn templates(report: &Report<'_>) -> String {
     }
     html.push_str("</div>");
     html
-}
-
-/// The closest rival of the opening step's action: the question that the page opens with.
-fn opening_question(report: &Report<'_>) -> String {
-    let rivals = report.steps.get(report.opening).into_iter().flat_map(|step| &step.contrasts);
-    let closest = rivals.min_by(|a, b| a.credit.difference().total_cmp(&b.credit.difference()));
-    let action = closest.and_then(|contrast| contrast.change.action.as_deref());
-    action.map_or_else(String::new, |action| token(report.schema, action))
 }
 
 /// The step itself: what was done, what changed, and the questions that can be asked.
