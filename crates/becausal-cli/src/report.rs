@@ -200,12 +200,11 @@ fn audited(opened: &Opened, request: &Request<'_>) -> Result<Audit, String> {
         return Err("this run has no built-in environment, and counterfactuals cannot be replayed in a file.".into());
     };
     let random;
-    let policy: &dyn Policy = match &opened.policy {
-        Some(policy) => policy.as_ref(),
-        None => {
-            random = RandomPolicy::new(opened.schema.clone()).map_err(|error| error.to_string())?;
-            &random
-        }
+    let policy: &dyn Policy = if let Some(policy) = &opened.policy {
+        policy.as_ref()
+    } else {
+        random = RandomPolicy::new(opened.schema.clone()).map_err(|error| error.to_string())?;
+        &random
     };
     let options = AuditOptions {
         states: request.states,

@@ -15,6 +15,13 @@ pub(super) fn lines(text: &str) -> String {
     text.lines().map(escaped).collect::<Vec<_>>().join("\n")
 }
 
+/// The pieces of all items, one after the other.
+#[must_use]
+pub(super) fn each<T>(items: impl IntoIterator<Item = T>, piece: impl Fn(T) -> String) -> String {
+    let pieces: Vec<String> = items.into_iter().map(piece).collect();
+    pieces.concat()
+}
+
 /// A template with every `{{place}}` filled. What is filled in is not looked at again, so no text can
 /// name a place.
 #[must_use]

@@ -1,6 +1,8 @@
 //! The report: one page that shows what was learned, explains an episode, and says how far to trust it.
 
-use super::html::{escaped, fill, lines, picture};
+use std::fmt::Write;
+
+use super::html::{each, escaped, fill, lines, picture};
 use super::layout::LayoutOptions;
 use super::report_step;
 use super::report_trust;
@@ -153,9 +155,8 @@ impl Report<'_> {
                 _ => (figure(pair.strength), probability(pair.p), String::new()),
             };
             let cells = [&pair.cause, &pair.effect, &strength, &p, &note];
-            let cells: String =
-                cells.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
-            rows.push_str(&format!("<tr>{cells}</tr>\n"));
+            let cells = each(cells, |cell| format!("<td>{}</td>", escaped(cell)));
+            let _ = writeln!(rows, "<tr>{cells}</tr>");
         }
         let unknown = of(Verdict::Untestable).count();
         let unknown = match unknown {

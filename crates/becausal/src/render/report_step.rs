@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::chain_picture::chain_layout;
 use super::doubt;
-use super::html::{escaped, lines, picture};
+use super::html::{each, escaped, lines, picture};
 use super::report::{Report, ReportStep};
 use super::words::{action, action_of, change, minus, number, signed};
 use crate::chain::{Node, Step};
@@ -12,7 +12,7 @@ use crate::explain::{Contrast, Doubt};
 use crate::schema::{Role, Schema};
 
 /// Colours of reward terms; further terms begin anew.
-const COLOURS: usize = 6;
+const COLOURS: usize = 8;
 
 /// The strip of steps: what was done and what was paid, term by term.
 pub(super) fn timeline(report: &Report<'_>) -> String {
@@ -28,11 +28,11 @@ pub(super) fn timeline(report: &Report<'_>) -> String {
         let number = step.why.chain.trajectory().first();
         let did = action_of(report.schema, made);
         let worth = if place == report.opening { " notable" } else { "" };
-        let _ = write!(
+        let _ = writeln!(
             html,
             "<li><button type=\"button\" class=\"step{worth}\" data-go=\"{number}\" aria-label=\"{}\">\
              <span class=\"up\">{}</span><span class=\"down\">{}</span>\
-             <span class=\"did\">{}</span><span class=\"when\">{number}</span></button></li>\n",
+             <span class=\"did\">{}</span><span class=\"when\">{number}</span></button></li>",
             escaped(&format!("Step {number}: {did}; {}", paid(report.schema, made))),
             bars(made, gain, |reward| reward),
             bars(made, loss, |reward| -reward),
@@ -84,10 +84,10 @@ fn paid(schema: &Schema, step: &Step) -> String {
         .filter(|(_, paid)| **paid != 0.0)
         .map(|(term, paid)| format!("{} {}", term.name, signed(*paid)))
         .collect();
-    match terms.is_empty() {
-        true => "no reward".to_owned(),
-        false => minus(&format!("reward {}: {}", signed(sum), terms.join(", "))),
+    if terms.is_empty() {
+        return "no reward".to_owned();
     }
+    minus(&format!("reward {}: {}", signed(sum), terms.join(", ")))
 }
 
 /// An action in few letters: its label where there is one action variable, else all in their order.
@@ -162,7 +162,10 @@ fn moment(schema: &Schema, step: &ReportStep, made: &Step, remark: &str) -> Stri
     }
     html.push_str("<div class=\"happened\">");
     if let Some(scene) = &step.scene {
-        let _ = writeln!(html, "<div class=\"scene\">{scene}</div>");
+        let _ = writeln!(
+            html,
+            "<div class=\"scene\" role=\"img\" aria-label=\"The environment before step {number}\">{scene}</div>"
+        );
     }
     html.push_str("<ul aria-label=\"What happened\">");
     for variable in changes(schema, step) {
@@ -239,7 +242,7 @@ fn against(schema: &Schema, doubts: &[Doubt], first: usize) -> String {
     if sentences.is_empty() {
         return "<h4>What speaks against it</h4>\n<p>Nothing that is known.</p>\n".to_owned();
     }
-    let items: String = sentences.iter().map(|s| format!("<li>{}</li>", escaped(s))).collect();
+    let items = each(&sentences, |sentence| format!("<li>{}</li>", escaped(sentence)));
     format!("<h4>What speaks against it</h4>\n<ul class=\"doubts\">{items}</ul>\n")
 }
 

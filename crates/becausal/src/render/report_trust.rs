@@ -1,6 +1,6 @@
 //! How far to trust a report: the audit's figures and the model's.
 
-use super::html::escaped;
+use super::html::{each, escaped};
 use super::report::{Report, ReportScores, percent, thousands};
 use super::words::number;
 use crate::explain::Audit;
@@ -90,8 +90,7 @@ fn scores_part(scored: &ReportScores) -> String {
 
 /// A table whose first column names the rows.
 fn table<const N: usize>(label: &str, headings: &[&str; N], rows: &[[String; N]]) -> String {
-    let head: String =
-        headings.iter().map(|cell| format!("<th scope=\"col\">{}</th>", escaped(cell))).collect();
+    let head = each(headings, |cell| format!("<th scope=\"col\">{}</th>", escaped(cell)));
     let row = |cells: &[String; N]| {
         let cell = |(place, cell): (usize, &String)| match place {
             0 => format!("<th scope=\"row\">{}</th>", escaped(cell)),
