@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 /// actions by the chains of causes from the action to the rewards.
 #[derive(Parser)]
 #[command(name = "becausal", version, max_term_width = 100)]
-#[command(after_help = "Begin with `becausal envs`. Exit codes: 0 done, 1 failed, 2 wrong usage.")]
+#[command(after_help = "Begin with `becausal demo`. Exit codes: 0 done, 1 failed, 2 wrong usage.")]
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,

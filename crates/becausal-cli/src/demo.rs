@@ -7,7 +7,7 @@ use std::time::Instant;
 use becausal::data::write_atomically;
 use becausal::env::{self, AnyEnvironment, episode_seed, find, replay};
 use becausal::explain::{Audit, Contrast, Decision};
-use becausal::render::{action_token, action_words};
+use becausal::render::action_token;
 use becausal::{Environment, Transitions};
 use clap::Parser;
 use serde_json::json;
@@ -273,9 +273,7 @@ fn told(
 
 /// Whether the claim about the reward holds in the environment itself.
 fn checked(contrast: &Contrast, real: f64) -> String {
-    let trajectory = contrast.factual.chain.trajectory();
-    let other = contrast.change.action.as_deref().unwrap_or_default();
-    let other = action_words(trajectory.schema(), other);
+    let (_, other) = contrast.subjects();
     let said = contrast.credit.difference();
     let verdict = match (said * real > 0.0, (said - real).abs() < 0.05 * real.abs().max(1e-9)) {
         (true, true) => "It holds",

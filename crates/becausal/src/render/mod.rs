@@ -80,6 +80,6 @@ pub use picture::{
 };
 pub use png::PngError;
 pub use report::{Report, ReportScores, ReportStep};
-pub use report_step::{action_token, action_words};
+pub use report_step::action_token;
 pub use text::{Alignment, Table};
 pub use waterfall::{Term, TermError, Waterfall};

@@ -6,7 +6,7 @@ use super::chain_picture::chain_layout;
 use super::doubt;
 use super::html::{each, escaped, lines, picture};
 use super::report::{Report, ReportStep};
-use super::words::{action, action_of, change, minus, number, signed};
+use super::words::{action_of, change, minus, number, signed};
 use crate::chain::{Node, Step};
 use crate::explain::{Contrast, Doubt};
 use crate::schema::{Role, Schema};
@@ -104,7 +104,8 @@ fn short(schema: &Schema, values: &[f64]) -> String {
 }
 
 /// An action as the page's address and the command line have it: `depot`, `main=0.5,lateral=-1`.
-fn token(schema: &Schema, values: &[f64]) -> String {
+#[must_use]
+pub fn action_token(schema: &Schema, values: &[f64]) -> String {
     let slots: Vec<usize> = schema.action_slots().collect();
     if let ([slot], [value]) = (slots.as_slice(), values) {
         return schema.variable_of(*slot).kind.show(*value);
@@ -121,7 +122,10 @@ pub(super) fn templates(report: &Report<'_>) -> String {
     let mut html = format!(
         "<div id=\"answers\" hidden=\"\" data-opening=\"{opening}\" data-opening-not=\"{}\">\n",
         escaped(
-            &report.rival.as_deref().map_or_else(String::new, |rival| token(report.schema, rival))
+            &report
+                .rival
+                .as_deref()
+                .map_or_else(String::new, |rival| action_token(report.schema, rival))
         )
     );
     for (place, step) in report.steps.iter().enumerate() {
@@ -143,7 +147,7 @@ pub(super) fn templates(report: &Report<'_>) -> String {
             let _ = writeln!(
                 html,
                 "<template data-step=\"{number}\" data-not=\"{}\">{}</template>",
-                escaped(&token(report.schema, other)),
+                escaped(&action_token(report.schema, other)),
                 why_not(contrast)
             );
         }
@@ -185,7 +189,7 @@ fn moment(schema: &Schema, step: &ReportStep, made: &Step, remark: &str) -> Stri
         let _ = write!(
             html,
             "<button type=\"button\" data-ask=\"{}\">Why not {}? <small class=\"{sort}\">{}</small></button>",
-            escaped(&token(schema, other)),
+            escaped(&action_token(schema, other)),
             escaped(&short(schema, other)),
             escaped(&minus(&signed(difference)))
         );
@@ -248,16 +252,4 @@ fn against(schema: &Schema, doubts: &[Doubt], first: usize) -> String {
 
 fn details(text: &str) -> String {
     format!("<details><summary>Step by step</summary><pre>{}</pre></details>", lines(text))
-}
-
-/// The question with another action, for commands: `--why-not depot`.
-#[must_use]
-pub fn action_token(schema: &Schema, action: &[f64]) -> String {
-    token(schema, action)
-}
-
-/// An action in words: `build = depot`.
-#[must_use]
-pub fn action_words(schema: &Schema, values: &[f64]) -> String {
-    action(schema, values)
 }
