@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 /// actions by the chains of causes from the action to the rewards.
 #[derive(Parser)]
 #[command(name = "becausal", version, max_term_width = 100)]
-#[command(after_help = "Begin with `becausal envs`. Exit codes: 0 done, 1 failed, 2 wrong usage.")]
+#[command(after_help = "Begin with `becausal demo`. Exit codes: 0 done, 1 failed, 2 wrong usage.")]
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,
@@ -107,6 +107,15 @@ pub enum Command {
     /// The paper's tables and figures, measured anew
     #[command(subcommand)]
     Reproduce(Reproduce),
+    /// One page about a run: what was learned, an episode explained, how far to trust it
+    #[command(after_help = "Examples:\n  becausal report run -o report.html\n  \
+        becausal report run --episode 3 --steps 40 -o report.html\n\n\
+        The page is complete in itself: it opens from disk and loads nothing. Without --episode it \
+        shows the recorded decision that mattered most.")]
+    Report(Report),
+    /// From nothing to an explanation, in about two minutes
+    #[command(after_help = "Examples:\n  becausal demo\n  becausal demo CartPole-v1 -o cart-pole")]
+    Demo(Demo),
 }
 
 #[derive(Args)]
@@ -437,4 +446,40 @@ fn parse_option(text: &str) -> Result<(String, String), String> {
         }
         _ => Err("expected NAME=VALUE, for instance max_episode_steps=200".into()),
     }
+}
+
+/// Arguments of `becausal report`.
+#[derive(Args)]
+pub struct Report {
+    /// The run to report on
+    pub run: PathBuf,
+    /// Where to write the page
+    #[arg(short, long, value_name = "HTML")]
+    pub output: PathBuf,
+    /// The episode of the recorded transitions, counted from 0 (default: the most telling one)
+    #[arg(long, value_name = "E")]
+    pub episode: Option<usize>,
+    /// How many steps are explained, 1 to 40
+    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u8).range(1..=40))]
+    pub steps: u8,
+    /// How many steps a chain has, at most
+    #[arg(long, value_name = "H", default_value_t = 5)]
+    pub horizon: usize,
+    /// In how many states the explanations are audited
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    pub states: usize,
+}
+
+/// Arguments of `becausal demo`.
+#[derive(Args)]
+pub struct Demo {
+    /// The environment; `becausal envs` lists them
+    #[arg(default_value = "BuildMarine-v0")]
+    pub env: String,
+    /// The folder to write everything into
+    #[arg(short, long, value_name = "FOLDER", default_value = "becausal-demo")]
+    pub output: PathBuf,
+    /// Little data and a small model, in seconds: to see that everything works
+    #[arg(long)]
+    pub quick: bool,
 }

@@ -130,7 +130,7 @@ fn check_names(graph: &CausalGraph, data: &Transitions) -> Result<(), String> {
 }
 
 /// Episodes to learn from and episodes to score on. With fewer than four, all are both.
-fn split(data: &Transitions, seed: u64) -> (Transitions, Transitions) {
+pub fn split(data: &Transitions, seed: u64) -> (Transitions, Transitions) {
     if data.episodes() < 4 {
         return (data.clone(), data.clone());
     }

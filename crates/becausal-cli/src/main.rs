@@ -6,6 +6,7 @@ mod arguments;
 mod audit;
 mod check;
 mod collect;
+mod demo;
 mod describe;
 mod discover;
 mod envs;
@@ -17,6 +18,8 @@ mod opened;
 mod picture;
 mod progress;
 mod replay;
+mod report;
+mod report_config;
 mod reproduce_aim;
 mod reproduce_curves;
 mod train;
@@ -76,5 +79,9 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         Command::Reproduce(Reproduce::Curves(arguments)) => {
             reproduce_curves::run(common, arguments)
         }
+        Command::Report(arguments) => {
+            report::run(common, arguments, &Opened::read(&arguments.run)?)
+        }
+        Command::Demo(arguments) => demo::run(common, arguments),
     }
 }

@@ -16,7 +16,7 @@ const ROOMS: [(&str, &[&str]); 12] = [
     ("policy", &["random", "schema", "data", "env", "discovery", "nn", "model"]),
     ("chain", &["random", "schema", "data", "discovery", "model", "policy"]),
     ("explain", &["random", "schema", "data", "env", "discovery", "model", "policy", "chain"]),
-    ("render", &["schema", "data", "discovery", "chain", "explain"]),
+    ("render", &["schema", "data", "discovery", "model", "chain", "explain"]),
     ("run", &["random", "schema", "data", "env", "discovery", "nn", "model", "policy"]),
 ];
 

@@ -92,8 +92,10 @@ impl Transitions {
     /// Marks the last row of every episode that did not terminate as truncated.
     pub(crate) fn cut_short(&mut self) {
         for episode in 0..self.episodes() {
-            let last = self.episode(episode).end - 1;
-            self.truncated[last] |= !self.terminated[last];
+            // An episode may have no rows yet.
+            if let Some(last) = self.episode(episode).last() {
+                self.truncated[last] |= !self.terminated[last];
+            }
         }
     }
 

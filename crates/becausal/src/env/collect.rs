@@ -82,6 +82,12 @@ pub fn record_at_random<E: Environment>(
     Ok(record)
 }
 
+/// The seed with which episode `episode` of a recording begins: [`replay`] can begin it again.
+#[must_use]
+pub fn episode_seed(seed: u64, episode: u32) -> u64 {
+    Stream::keyed(seed, &[episode, 0]).next_u64()
+}
+
 /// One episode, of at most `most` steps.
 fn run<E: Environment, F: From<EnvironmentError>>(
     mut environment: E,
@@ -91,7 +97,7 @@ fn run<E: Environment, F: From<EnvironmentError>>(
     policy: &impl Fn(&[f64], &mut Stream, &mut [f64]) -> Result<(), F>,
 ) -> Result<Transitions, F> {
     // Two keys: what the policy draws tells nothing about what the environment draws.
-    environment.reset(Stream::keyed(seed, &[episode, 0]).next_u64());
+    environment.reset(episode_seed(seed, episode));
     let mut stream = Stream::keyed(seed, &[episode, 1]);
     let mut record = Transitions::new(Arc::clone(environment.schema()));
     let mut action = vec![0.0; environment.schema().action_slots().len()];

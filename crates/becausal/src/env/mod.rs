@@ -35,7 +35,7 @@ pub use any::AnyEnvironment;
 pub use batch::Batch;
 pub use build_marine::BuildMarine;
 pub use cart_pole::CartPole;
-pub use collect::{collect, record_at_random, replay};
+pub use collect::{collect, episode_seed, record_at_random, replay};
 pub use environment::{Environment, EnvironmentError, Step};
 pub use lunar_lander::{LunarLander, LunarLanderOptions};
 pub use options::{OptionDescription, Options};

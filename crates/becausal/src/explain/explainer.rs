@@ -149,6 +149,31 @@ impl<'a> Explainer<'a> {
         Ok(Contrast { change, factual, counterfactual, minimal, credit, doubts, scale })
     }
 
+    /// What each of these actions would be paid within the horizon, under the same noise; the action taken
+    /// what it was paid.
+    ///
+    /// # Errors
+    /// When the situation or an action is none of the model's.
+    pub fn returns(
+        &self,
+        situation: &Situation,
+        actions: &[Vec<f64>],
+    ) -> Result<Vec<f64>, ExplainError> {
+        let schema = self.schema();
+        let factual = self.factual(situation)?;
+        let noise: Vec<Noise> = factual.steps().iter().map(|step| self.noise(step)).collect();
+        let follow = |step: usize, state: &[f64]| self.follow(&factual, step, state);
+        let paid = |action: &Vec<f64>| {
+            if action == situation.action() {
+                return Ok(factual.discounted(self.options.discount));
+            }
+            check_values(schema, schema.action_slots(), action)?;
+            let course = self.course(&factual, &noise, situation.state(), action, &follow)?;
+            Ok(course.discounted(self.options.discount))
+        };
+        actions.iter().map(paid).collect()
+    }
+
     fn schema(&self) -> &Arc<Schema> {
         self.dynamics.schema()
     }

@@ -6,7 +6,7 @@ use super::evidence_text::doubts;
 use super::why_text::{basis, capital};
 use super::words::{action, after, be, counted, instead, list, number, signed, title, value};
 use crate::chain::{Chain, Node, Part, Trajectory};
-use crate::explain::{Contrast, CreditPart, Fact};
+use crate::explain::{Contrast, CreditPart, Doubt, Fact};
 use crate::schema::Schema;
 
 const MOST_IN_SENTENCE: usize = 3;
@@ -178,17 +178,22 @@ impl Contrast {
         let mut text = format!("{}\n\n{}\n", self.question(), self.sentence());
         self.steps(&mut text, schema);
         self.worth(&mut text, schema);
+        doubts(&mut text, schema, trajectory, &self.all_doubts());
+        text
+    }
+
+    /// What speaks against the contrast and against either course, each once.
+    pub(super) fn all_doubts(&self) -> Vec<Doubt> {
         let mut all = self.doubts.clone();
         for doubt in self.factual.evidence.doubts.iter().chain(&self.counterfactual.evidence.doubts)
         {
             // The other course is always predicted: the sentence says so.
-            let predicted = matches!(doubt, crate::explain::Doubt::Predicted { .. });
+            let predicted = matches!(doubt, Doubt::Predicted { .. });
             if !predicted && !all.contains(doubt) {
                 all.push(doubt.clone());
             }
         }
-        doubts(&mut text, schema, trajectory, &all);
-        text
+        all
     }
 
     /// What differs after every step, in the chains of both worlds.

@@ -6,6 +6,7 @@
 //! Waterfall ──────────┘
 //! Picture ── dot()          Table ── lines()
 //! Why, Contrast ── sentence(), text(), json(), picture(), waterfall()      Audit ── text(), json()
+//! Report ── html()
 //! ```
 //!
 //! A [`Picture`] has nodes in columns and weighted links between them: causes and effects, or a
@@ -44,12 +45,16 @@ mod explanation_json;
 mod font;
 mod frame;
 mod geometry;
+mod html;
 mod label;
 mod layout;
 mod order;
 mod paint;
 mod picture;
 mod png;
+mod report;
+mod report_step;
+mod report_trust;
 mod route;
 mod rows;
 mod selection;
@@ -74,5 +79,7 @@ pub use picture::{
     Sample, Tone,
 };
 pub use png::PngError;
+pub use report::{Report, ReportScores, ReportStep};
+pub use report_step::action_token;
 pub use text::{Alignment, Table};
 pub use waterfall::{Term, TermError, Waterfall};

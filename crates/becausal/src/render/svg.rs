@@ -147,7 +147,7 @@ impl Display for Number {
 }
 
 /// Text in which XML finds no markup and no forbidden character.
-struct Escaped<'a>(&'a str);
+pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl Display for Escaped<'_> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {

@@ -1,0 +1,279 @@
+//! `becausal report`: one page about a run.
+
+use std::path::Path;
+
+use becausal::Transitions;
+use becausal::data::write_atomically;
+use becausal::explain::{
+    Audit, AuditOptions, Decision, Explainer, Options, Scale, Situation, audit, decisions,
+    typical_actions,
+};
+use becausal::policy::{Policy, RandomPolicy};
+use becausal::render::{self, ReportScores, ReportStep, action_token};
+use becausal::run::RunDirectory;
+use rayon::prelude::*;
+use serde_json::json;
+
+use crate::arguments::{Common, Report};
+use crate::failure::Failure;
+use crate::fit::split;
+use crate::number::{brief, counted};
+use crate::opened::Opened;
+use crate::{describe, report_config};
+
+/// Differences below this share of a variable's spread in the data are not told, as in the audit.
+const NEGLIGIBLE: f64 = 0.01;
+
+/// Actions that a step is asked about, at most.
+const MOST_ACTIONS: usize = 16;
+
+/// Recorded decisions that are compared to find the one to open with.
+const LOOKED_AT: usize = 300;
+
+/// What a page is made of.
+pub struct Request<'a> {
+    pub run: &'a Path,
+    pub episode: Option<usize>,
+    pub steps: usize,
+    pub horizon: usize,
+    /// States of the audit.
+    pub states: usize,
+    /// The environment's drawing of an episode's step, where there is one.
+    pub scene: &'a dyn Fn(usize, usize) -> Option<String>,
+    /// The name that the page will have, for its commands.
+    pub file: &'a Path,
+    /// The commands that made the run, where they are known; otherwise its configuration tells.
+    pub before: Vec<(String, String)>,
+}
+
+/// A page and what stands out in it.
+pub struct Page {
+    pub html: String,
+    pub episode: usize,
+    /// The step that it opens with.
+    pub opening: ReportStep,
+    pub steps: usize,
+    /// Why the page opens there; `None` where there are no actions to compare.
+    pub decision: Option<Decision>,
+    pub audit: Result<Audit, String>,
+}
+
+/// Writes the page of an opened run.
+pub fn run(common: &Common, arguments: &Report, opened: &Opened) -> Result<String, Failure> {
+    refuse_folder(&arguments.output)?;
+    let request = Request {
+        run: &arguments.run,
+        episode: arguments.episode,
+        steps: usize::from(arguments.steps),
+        horizon: arguments.horizon,
+        states: arguments.states,
+        scene: &|_, _| None,
+        file: &arguments.output,
+        before: Vec::new(),
+    };
+    if !common.quiet {
+        eprintln!(
+            "explaining {} and auditing {}",
+            counted(request.steps, "step"),
+            counted(request.states, "state")
+        );
+    }
+    let page = make(&request, opened)?;
+    write_atomically(&arguments.output, page.html.as_bytes())?;
+    let first = page.opening.why.chain.trajectory().first();
+    if common.json {
+        return Ok(describe::line(&json!({
+            "file": arguments.output,
+            "bytes": page.html.len(),
+            "episode": page.episode,
+            "steps": page.steps,
+            "opens_at": first,
+            "audit": page.audit.as_ref().ok().map(Audit::json),
+        })));
+    }
+    Ok(format!(
+        "{}: {} of episode {} explained, {} kB, opens at step {first}\n{}\n",
+        arguments.output.display(),
+        counted(page.steps, "step"),
+        page.episode,
+        brief((page.html.len() / 1000) as f64),
+        page.opening.why.sentence(),
+    ))
+}
+
+/// Makes the page of a run.
+pub fn make(request: &Request<'_>, opened: &Opened) -> Result<Page, Failure> {
+    let data = &opened.data;
+    if let Some(episode) = request.episode.filter(|&episode| episode >= data.episodes()) {
+        return Err(Failure::usage(format!(
+            "there is no episode {episode}: the run has {}, counted from 0",
+            counted(data.episodes(), "episode")
+        )));
+    }
+    let options = Options { horizon: request.horizon, ..Options::default() };
+    let policy = opened.policy.as_deref();
+    let explainer =
+        Explainer::new(opened.dynamics.as_ref(), policy, opened.graph.as_ref(), options)?
+            .with_scale(Scale::of(data), NEGLIGIBLE);
+    let actions = typical_actions(&opened.schema, MOST_ACTIONS);
+    let places = places(data, request.episode, request.horizon);
+    let decision = decisions(&explainer, data, &actions, &places)?.into_iter().next();
+    let episode = decision.as_ref().map_or(request.episode.unwrap_or(0), |d| d.episode);
+    let length = data.episode(episode).len();
+    let middle = decision.as_ref().map_or(0, |decision| decision.step);
+    let start = middle.saturating_sub(request.steps / 2).min(length.saturating_sub(request.steps));
+    let horizon = request.horizon;
+    let explain = |step: usize| -> Result<ReportStep, Failure> {
+        let situation = Situation::recorded(data, episode, step, horizon)?;
+        let others = actions.iter().filter(|action| *action != situation.action());
+        let contrasts = others.map(|action| explainer.why_not(&situation, action));
+        Ok(ReportStep {
+            why: explainer.why(&situation)?,
+            contrasts: contrasts.collect::<Result<_, _>>()?,
+            scene: None,
+        })
+    };
+    let mut steps: Vec<ReportStep> = (start..length.min(start + request.steps))
+        .into_par_iter()
+        .map(explain)
+        .collect::<Result<_, Failure>>()?;
+    // Environments stay on one thread.
+    for (step, shown) in (start..).zip(&mut steps) {
+        shown.scene = (request.scene)(episode, step);
+    }
+    let place = middle - start;
+    let opening = steps
+        .get(place)
+        .cloned()
+        .ok_or_else(|| Failure::failed("the run has no recorded steps, which a report explains"))?;
+    let report = render::Report {
+        schema: &opened.schema,
+        rows: data.len(),
+        episodes: data.episodes(),
+        graph: opened.graph.as_ref(),
+        scores: Some(scores(request.run, data)?),
+        audit: audited(opened, request),
+        audit_policy: if policy.is_some() { "its policy" } else { "random actions" }.to_owned(),
+        episode,
+        remark: decision.as_ref().map_or_else(String::new, |d| remark(d, places.len())),
+        commands: commands(request, opened, episode, middle, decision.as_ref())?,
+        opening: place,
+        rival: decision.as_ref().map(|decision| decision.rival.clone()),
+        steps,
+    };
+    let html = report.html();
+    let render::Report { audit, steps, .. } = report;
+    Ok(Page { html, episode, opening, steps: steps.len(), decision, audit })
+}
+
+/// Recorded steps, evenly spread, that have all their horizon recorded where possible.
+fn places(data: &Transitions, episode: Option<usize>, horizon: usize) -> Vec<(usize, usize)> {
+    let episodes = episode.map_or(0..data.episodes(), |episode| episode..episode + 1);
+    let all: Vec<(usize, usize)> = episodes
+        .flat_map(|episode| {
+            let whole = data.episode(episode).len().saturating_sub(horizon).max(1);
+            (0..whole.min(data.episode(episode).len())).map(move |step| (episode, step))
+        })
+        .collect();
+    let count = all.len().min(LOOKED_AT);
+    (0..count).map(|at| all[at * all.len() / count]).collect()
+}
+
+fn remark(decision: &Decision, compared: usize) -> String {
+    let compared = counted(compared, "recorded decision");
+    if decision.lead > 0.0 {
+        format!(
+            "★ Of {compared} that were compared, the one that mattered most: the action taken is paid {} more than \
+             the next best, by the model.",
+            brief(decision.lead)
+        )
+    } else {
+        format!(
+            "★ In none of {compared} that were compared was the action taken the best, by the model."
+        )
+    }
+}
+
+/// The audit, or why there is none.
+fn audited(opened: &Opened, request: &Request<'_>) -> Result<Audit, String> {
+    let Some(environment) = &opened.environment else {
+        return Err("this run has no built-in environment, and counterfactuals cannot be replayed in a file.".into());
+    };
+    let random;
+    let policy: &dyn Policy = if let Some(policy) = &opened.policy {
+        policy.as_ref()
+    } else {
+        random = RandomPolicy::new(opened.schema.clone()).map_err(|error| error.to_string())?;
+        &random
+    };
+    let options = AuditOptions {
+        states: request.states,
+        horizon: request.horizon,
+        ..AuditOptions::default()
+    };
+    audit(environment, opened.dynamics.as_ref(), policy, &opened.data, &options)
+        .map_err(|error| format!("{error}."))
+}
+
+/// How well the model predicts the episodes that were kept apart, where the run says which.
+fn scores(path: &Path, data: &Transitions) -> Result<ReportScores, Failure> {
+    let run = RunDirectory::open(path)?;
+    let model = run.read_model()?;
+    Ok(match report_config::read(&run).and_then(|config| config.seed) {
+        Some(seed) if data.episodes() >= 4 => ReportScores {
+            scores: model.score(&split(data, seed).1),
+            on: "episodes that nothing was learned from".to_owned(),
+        },
+        _ => ReportScores {
+            scores: model.score(data),
+            on: "the data that it learned from".to_owned(),
+        },
+    })
+}
+
+/// How the page was made, and what to try next.
+fn commands(
+    request: &Request<'_>,
+    opened: &Opened,
+    episode: usize,
+    step: usize,
+    decision: Option<&Decision>,
+) -> Result<Vec<(String, String)>, Failure> {
+    let run = request.run.display();
+    let mut commands = request.before.clone();
+    let config = report_config::read(&RunDirectory::open(request.run)?);
+    if let Some(config) = config.filter(|_| commands.is_empty()) {
+        commands.push((config.command(request.run), "learned the world model".into()));
+    }
+    commands.push((
+        format!("becausal report {run} --episode {episode} -o {}", request.file.display()),
+        "made this page".into(),
+    ));
+    let explain = format!("becausal explain {run} --episode {episode} --step {step}");
+    commands.push((explain.clone(), "explains the step that the page opens with".into()));
+    if let Some(decision) = decision {
+        let action = action_token(&opened.schema, &decision.rival);
+        commands.push((
+            format!("{explain} --why-not {action}"),
+            "compares it with the next best action".into(),
+        ));
+    }
+    if opened.environment.is_some() {
+        let policy = if opened.policy.is_some() { "" } else { " --policy random" };
+        commands.push((format!("becausal audit {run}{policy}"), "audits more states".into()));
+    }
+    Ok(commands)
+}
+
+/// Says that the page cannot be written before it is worked for.
+pub fn refuse_folder(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let problem = if path.is_dir() {
+        "there is a folder of this name"
+    } else if folder.is_some_and(|folder| !folder.is_dir()) {
+        "the folder does not exist"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::failed(format!("{}: cannot write the report: {problem}", path.display())))
+}

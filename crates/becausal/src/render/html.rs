@@ -1,0 +1,76 @@
+//! Pieces of HTML: text that cannot become markup, templates, pictures.
+
+use super::drawing::Drawing;
+use super::svg::Escaped;
+
+/// Text for the content of an element or a quoted attribute, in one line.
+#[must_use]
+pub(super) fn escaped(text: &str) -> String {
+    Escaped(text).to_string()
+}
+
+/// Text of several lines, line breaks kept.
+#[must_use]
+pub(super) fn lines(text: &str) -> String {
+    text.lines().map(escaped).collect::<Vec<_>>().join("\n")
+}
+
+/// The pieces of all items, one after the other.
+#[must_use]
+pub(super) fn each<T>(items: impl IntoIterator<Item = T>, piece: impl Fn(T) -> String) -> String {
+    let pieces: Vec<String> = items.into_iter().map(piece).collect();
+    pieces.concat()
+}
+
+/// A template with every `{{place}}` filled. What is filled in is not looked at again, so no text can
+/// name a place.
+#[must_use]
+pub(super) fn fill(template: &str, content: impl Fn(&str) -> String) -> String {
+    let mut page = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        page.push_str(before);
+        let Some((place, after)) = after.split_once("}}") else {
+            break;
+        };
+        page.push_str(&content(place.trim()));
+        rest = after;
+    }
+    page.push_str(rest);
+    page
+}
+
+/// A drawing on a card that scrolls where the screen is narrower.
+#[must_use]
+pub(super) fn picture(drawing: &Drawing) -> String {
+    format!(
+        "<div class=\"picture\" tabindex=\"0\" role=\"region\" aria-label=\"Picture: {}\" style=\"--w:{:.0}\">\n\
+         {}</div>",
+        escaped(&drawing.title),
+        drawing.width,
+        drawing.svg()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_never_markup() {
+        let text = "</script><img src=x onerror=\"alert('1')\"> & more";
+        let safe = escaped(text);
+        assert!(!safe.contains(['<', '>', '"', '\'']), "{safe}");
+        assert_eq!(lines("a <b>\n  c"), "a &lt;b&gt;\n  c");
+    }
+
+    #[test]
+    fn what_is_filled_in_names_no_place() {
+        let page = fill("<{{a}}|{{ b }}|{{c}}>", |place| match place {
+            "a" => "{{b}}".to_owned(),
+            "b" => "2".to_owned(),
+            _ => String::new(),
+        });
+        assert_eq!(page, "<{{b}}|2|>");
+    }
+}

@@ -1,0 +1,107 @@
+//! How far to trust a report: the audit's figures and the model's.
+
+use super::html::{each, escaped};
+use super::report::{Report, ReportScores, percent, thousands};
+use super::words::number;
+use crate::explain::Audit;
+
+/// The audit and the scores.
+pub(super) fn section(report: &Report<'_>) -> String {
+    let audited = match &report.audit {
+        Ok(audit) => audit_part(audit, &report.audit_policy),
+        Err(reason) => format!("<p>There is no audit: {}</p>", escaped(reason)),
+    };
+    let scored = report.scores.as_ref().map_or_else(String::new, scores_part);
+    format!("<h3>The audit</h3>\n{audited}\n{scored}")
+}
+
+fn audit_part(audit: &Audit, policy: &str) -> String {
+    let mut rows = vec![[
+        "these explanations".to_owned(),
+        percent(audit.changes.precision()),
+        percent(audit.changes.recall()),
+        percent(audit.sign),
+    ]];
+    rows.extend(audit.trivial.iter().map(|trivial| {
+        let name = match trivial.name {
+            "everything" => "saying that everything changes",
+            _ => "saying that nothing but the direct effect changes",
+        };
+        let sign = trivial.sign.map_or_else(|| "–".to_owned(), percent);
+        [
+            name.to_owned(),
+            percent(trivial.changes.precision()),
+            percent(trivial.changes.recall()),
+            sign,
+        ]
+    }));
+    let headings = [
+        "",
+        "of what is said to change, did",
+        "of what changed, was said",
+        "right sign of the reward difference",
+    ];
+    format!(
+        "<p>In {} states of fresh episodes under {}, every other action was tried twice: in the model and in the \
+         environment itself, with the same noise ({} cases). A change counts from {} % of the variable's spread on.</p>\n\
+         {}<ul>\n<li>The best action was named rightly in {} of the states where actions differ ({} states).</li>\n\
+         <li>Reward differences are off by {} of their mean size.</li>\n\
+         <li>The end of the episode was predicted rightly in {} of the cases.</li>\n</ul>",
+        thousands(audit.states),
+        escaped(policy),
+        thousands(audit.cases),
+        escaped(&number(100.0 * audit.threshold, 3)),
+        table("Figures of the audit", &headings, &rows),
+        percent(audit.better_action),
+        thousands(audit.better_action_cases),
+        percent(audit.size_error),
+        percent(audit.ends),
+    )
+}
+
+fn scores_part(scored: &ReportScores) -> String {
+    let rows: Vec<[String; 4]> = scored
+        .scores
+        .variables
+        .iter()
+        .map(|variable| {
+            [
+                variable.name.clone(),
+                percent(variable.error),
+                variable.change_error.map_or_else(|| "–".to_owned(), percent),
+                variable.coverage.map_or_else(|| "no noise".to_owned(), percent),
+            ]
+        })
+        .collect();
+    let headings = [
+        "one step ahead",
+        "error, of the spread",
+        "error, of the usual change",
+        "inside the 90 % interval",
+    ];
+    format!(
+        "<h3>The world model</h3>\n<p>Predictions one step ahead, on {} rows of {}. An error of 100 % is no better \
+         than the mean.</p>\n{}",
+        thousands(scored.scores.rows),
+        escaped(&scored.on),
+        table("Errors of the world model", &headings, &rows),
+    )
+}
+
+/// A table whose first column names the rows.
+fn table<const N: usize>(label: &str, headings: &[&str; N], rows: &[[String; N]]) -> String {
+    let head = each(headings, |cell| format!("<th scope=\"col\">{}</th>", escaped(cell)));
+    let row = |cells: &[String; N]| {
+        let cell = |(place, cell): (usize, &String)| match place {
+            0 => format!("<th scope=\"row\">{}</th>", escaped(cell)),
+            _ => format!("<td>{}</td>", escaped(cell)),
+        };
+        format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
+    };
+    let body: String = rows.iter().map(row).collect();
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>{head}</tr></thead>\
+         <tbody>\n{body}</tbody></table></div>\n",
+        escaped(label)
+    )
+}
