@@ -242,7 +242,13 @@ fn shown<E: std::fmt::Display>(picture: Result<String, E>) -> String {
 
 /// What speaks against an answer.
 fn against(schema: &Schema, doubts: &[Doubt], first: usize) -> String {
-    let sentences = doubt::sentences(schema, doubts, first);
+    // Both courses of a contrast may give rise to the same sentence.
+    let mut sentences: Vec<String> = Vec::new();
+    for sentence in doubt::sentences(schema, doubts, first) {
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
     if sentences.is_empty() {
         return "<h4>What speaks against it</h4>\n<p>Nothing that is known.</p>\n".to_owned();
     }
