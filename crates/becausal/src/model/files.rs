@@ -1,14 +1,11 @@
-//! World models in files: weights as safetensors, and a manifest that says what they are.
+//! World models in files.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::data::write_atomically;
-use crate::nn::{Block, Parameters, Shape, from_safetensors, to_safetensors};
+use crate::nn::{Block, Shape};
 use crate::random::Stream;
 use crate::schema::Schema;
 
@@ -17,149 +14,69 @@ use super::member::{Member, ModelKind};
 use super::network::Sizes;
 use super::persistence::Persistence;
 use super::structure::Structure;
+use super::weights::{Kept, WeightsError, take_blocks};
 use super::world_model::WorldModel;
 
-/// The version of the format. A newer one is refused, an older one would be read.
-const VERSION: u64 = 1;
-
-/// The largest file of weights that is read.
-const LARGEST: u64 = 4 << 30;
-
-/// A world model that cannot be written or read.
-#[derive(Debug, thiserror::Error)]
-#[error("{path}: {problem}", path = path.display())]
-pub struct ModelFileError {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong, and what to do.
-    pub problem: String,
-}
-
-/// A number that changes with every change of some bytes: FNV-1a of 64 bits, in hexadecimal.
-#[must_use]
-pub fn fingerprint(bytes: &[u8]) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for &byte in bytes {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    let mut text = String::new();
-    let _ = write!(text, "{hash:016x}");
-    text
-}
+const KEPT: Kept = Kept { noun: "world model", version: 1, maker: "becausal fit" };
 
 impl WorldModel {
-    /// Writes the model into a folder, so that a kill at any moment leaves the last one whole: first
-    /// the weights under a name of their own, then the manifest that names them.
+    /// Writes the model into a folder, so that a kill at any moment leaves the last one whole.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn save(&self, folder: &Path) -> Result<(), ModelFileError> {
-        let failed = |path: &Path, error: &dyn std::fmt::Display| ModelFileError {
-            path: path.to_owned(),
-            problem: format!("cannot be written: {error}"),
-        };
-        fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-        let weights = self.weights_file();
-        let checksum = fingerprint(&weights);
-        let name = format!("weights-{checksum}.safetensors");
-        let path = folder.join(&name);
-        write_atomically(&path, &weights).map_err(|error| failed(&path, &error))?;
-        let manifest = folder.join("manifest.json");
-        let text = format!("{:#}\n", self.manifest(&name, &checksum));
-        write_atomically(&manifest, text.as_bytes()).map_err(|error| failed(&manifest, &error))?;
-        remove_others(folder, &name);
-        Ok(())
+    pub fn save(&self, folder: &Path) -> Result<(), WeightsError> {
+        let pruned: Vec<Option<Block>> = self.members.iter().map(|m| self.pruned(m)).collect();
+        let mut blocks: Vec<(String, &Block)> = Vec::new();
+        for (at, (member, pruned)) in self.members.iter().zip(&pruned).enumerate() {
+            let parameters = member.parameters.iter();
+            blocks.extend(parameters.map(|(name, block)| (format!("{at}.{name}"), block)));
+            blocks.extend(pruned.iter().map(|block| (format!("{at}.pruned"), block)));
+        }
+        blocks.push(("persistence".to_owned(), &self.persistence.stays));
+        KEPT.save(folder, self.schema(), &blocks, self.fields())
     }
 
     /// Reads a model from a folder.
     ///
     /// # Errors
     /// When a file is missing, truncated, altered, of a newer version, or made for another schema.
-    pub fn load(folder: &Path, schema: &Arc<Schema>) -> Result<Self, ModelFileError> {
-        let path = folder.join("manifest.json");
-        let refuse = |problem: String| ModelFileError { path: path.clone(), problem };
-        let text = fs::read(&path).map_err(|error| {
-            refuse(format!("cannot be read ({error}); `becausal fit` makes a world model"))
-        })?;
-        let manifest: Value = serde_json::from_slice(&text)
-            .map_err(|error| refuse(format!("is no JSON ({error}); fit the model again")))?;
-        let described = Described::of(&manifest, schema).map_err(refuse)?;
-        let weights = folder.join(&described.file);
-        let refuse = |problem: String| ModelFileError { path: weights.clone(), problem };
-        let size = fs::metadata(&weights).map_err(|error| refuse(format!("{error}")))?.len();
-        if size > LARGEST {
-            return Err(refuse(format!("{size} bytes are more than a world model has")));
-        }
-        let bytes = fs::read(&weights).map_err(|error| refuse(format!("{error}")))?;
-        if fingerprint(&bytes) != described.checksum {
-            return Err(refuse(
-                "is not the file that was written (its checksum differs): it is truncated or was \
-                 altered; fit the model again"
-                    .to_owned(),
-            ));
-        }
-        let blocks = from_safetensors(&bytes).map_err(refuse)?;
-        described.build(schema, blocks).map_err(refuse)
+    pub fn load(folder: &Path, schema: &Arc<Schema>) -> Result<Self, WeightsError> {
+        let (manifest, blocks) = KEPT.load(folder, schema)?;
+        let model = Described::of(&manifest, schema).and_then(|described| described.build(blocks));
+        model.map_err(|problem| Kept::refused(folder, problem))
     }
 
-    fn weights_file(&self) -> Vec<u8> {
-        let mut blocks: Vec<(String, Block)> = Vec::new();
-        for (at, member) in self.members.iter().enumerate() {
-            for (name, block) in member.parameters.iter() {
-                blocks.push((format!("{at}.{name}"), block.clone()));
-            }
-            if let Some(pruned) = &member.pruned {
-                let values = pruned.iter().map(|&pruned| if pruned { 1.0 } else { 0.0 }).collect();
-                let states = self.structure.states();
-                let effects = self.structure.effects();
-                let rows = pruned.len() / (states * effects).max(1);
-                let block = Block::new(Shape::new(effects, rows, states), values);
-                blocks.push((format!("{at}.pruned"), block));
-            }
-        }
-        blocks.push(("persistence".to_owned(), self.persistence.stays.clone()));
-        to_safetensors(blocks.iter().map(|(name, block)| (name.clone(), block)))
+    /// What a member has pruned, as numbers: `[effects, distinct actions, states]`.
+    fn pruned(&self, member: &Member) -> Option<Block> {
+        let pruned = member.pruned.as_ref()?;
+        let (states, effects) = (self.structure.states(), self.structure.effects());
+        let actions = pruned.len() / (states * effects).max(1);
+        let values = pruned.iter().map(|&pruned| if pruned { 1.0 } else { 0.0 }).collect();
+        Some(Block::new(Shape::new(effects, actions, states), values))
     }
 
-    fn manifest(&self, file: &str, checksum: &str) -> Value {
+    fn fields(&self) -> Map<String, Value> {
         let (inputs, seen, targets) = self.encoding.to_numbers();
         let Sizes { encoder, hidden, action, key } = self.sizes;
         let parents: Vec<&[usize]> =
             (0..self.structure.effects()).map(|effect| self.structure.parents(effect)).collect();
-        json!({
-            "format": "becausal world model",
-            "version": VERSION,
-            "schema": fingerprint(self.schema().to_toml().as_bytes()),
-            "weights": file,
-            "checksum": checksum,
-            "kind": self.kind.name(),
-            "members": self.members.len(),
-            "sizes": { "encoder": encoder, "hidden": hidden, "action": action, "key": key },
-            "parents": parents,
-            "normalisation": { "inputs": inputs, "seen": seen, "targets": targets },
-        })
-    }
-}
-
-/// Removes the weights of earlier models; what cannot be removed stays.
-fn remove_others(folder: &Path, keep: &str) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
-        let path = Path::new(name);
-        let weights = name.starts_with("weights-")
-            && path.extension().is_some_and(|extension| extension == "safetensors");
-        if weights && name != keep {
-            let _ = fs::remove_file(entry.path());
-        }
+        let sizes = json!({ "encoder": encoder, "hidden": hidden, "action": action, "key": key });
+        let scales = json!({ "inputs": inputs, "seen": seen, "targets": targets });
+        [
+            ("kind", json!(self.kind.name())),
+            ("members", json!(self.members.len())),
+            ("sizes", sizes),
+            ("parents", json!(parents)),
+            ("normalisation", scales),
+        ]
+        .map(|(key, value)| (key.to_owned(), value))
+        .into_iter()
+        .collect()
     }
 }
 
 /// What a manifest says.
 struct Described {
-    file: String,
-    checksum: String,
     kind: ModelKind,
     members: usize,
     sizes: Sizes,
@@ -169,32 +86,11 @@ struct Described {
 
 impl Described {
     fn of(manifest: &Value, schema: &Arc<Schema>) -> Result<Self, String> {
-        let missing = |key: &str| format!("`{key}` is missing or wrong; fit the model again");
-        let text = |key: &str| manifest[key].as_str().ok_or_else(|| missing(key));
+        let missing = |key: &str| KEPT.missing(key);
         let whole = |value: &Value, key: &str| {
             let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
             number.filter(|&number| (1..=4096).contains(&number)).ok_or_else(|| missing(key))
         };
-        if text("format")? != "becausal world model" {
-            return Err("is not the manifest of a world model".to_owned());
-        }
-        let version = manifest["version"].as_u64().ok_or_else(|| missing("version"))?;
-        if version > VERSION {
-            return Err(format!(
-                "has format version {version}, this program reads up to {VERSION}: use a newer one"
-            ));
-        }
-        if text("schema")? != fingerprint(schema.to_toml().as_bytes()) {
-            return Err(format!(
-                "was made for another schema than `{}`: variables, rewards or bounds differ. \
-                 Fit the model again",
-                schema.name()
-            ));
-        }
-        let file = text("weights")?.to_owned();
-        if file.contains(['/', '\\']) {
-            return Err("names weights outside its folder".to_owned());
-        }
         let sizes = &manifest["sizes"];
         let size = |key: &str| whole(&sizes[key], key);
         let full = Structure::full(schema);
@@ -215,10 +111,9 @@ impl Described {
             let targets: Vec<[f64; 3]> = numbers(&scales["targets"])?;
             Encoding::from_numbers(schema, &inputs, &seen, &targets)
         })();
+        let kind = manifest["kind"].as_str().and_then(ModelKind::of);
         Ok(Self {
-            file,
-            checksum: text("checksum")?.to_owned(),
-            kind: ModelKind::of(text("kind")?).ok_or_else(|| missing("kind"))?,
+            kind: kind.ok_or_else(|| missing("kind"))?,
             members: whole(&manifest["members"], "members")?,
             sizes: Sizes {
                 encoder: size("encoder")?,
@@ -231,16 +126,11 @@ impl Described {
         })
     }
 
-    fn build(
-        self,
-        schema: &Arc<Schema>,
-        blocks: Vec<(String, Block)>,
-    ) -> Result<WorldModel, String> {
-        let mut blocks: std::collections::HashMap<String, Block> = blocks.into_iter().collect();
+    fn build(self, mut blocks: Vec<(String, Block)>) -> Result<WorldModel, String> {
         let (encoding, structure) = (Arc::new(self.encoding), Arc::new(self.structure));
         let actions = encoding.action_table().map_or(1, |table| table.len());
         let shape = Shape::new(structure.effects(), actions, 1);
-        let stays = blocks.remove("persistence").filter(|block| block.shape == shape);
+        let stays = take(&mut blocks, "persistence").filter(|block| block.shape == shape);
         let persistence = Persistence { stays: stays.ok_or("it has no `persistence`")? };
         let mut members = Vec::with_capacity(self.members);
         for at in 0..self.members {
@@ -253,8 +143,8 @@ impl Described {
                 self.sizes,
                 &mut Stream::new(0),
             );
-            take(&mut member.parameters, at, &mut blocks)?;
-            if let Some(block) = blocks.remove(&format!("{at}.pruned")) {
+            blocks = take_blocks(&mut member.parameters, &format!("{at}."), blocks)?;
+            if let Some(block) = take(&mut blocks, &format!("{at}.pruned")) {
                 if block.shape != Shape::new(structure.effects(), actions, structure.states()) {
                     return Err(format!("`{at}.pruned` has another extent"));
                 }
@@ -262,7 +152,6 @@ impl Described {
             }
             members.push(member);
         }
-        debug_assert_eq!(encoding.schema().name(), schema.name());
         Ok(WorldModel {
             kind: self.kind,
             encoding,
@@ -274,24 +163,10 @@ impl Described {
     }
 }
 
-/// Puts the blocks of a member into its parameters.
-fn take(
-    parameters: &mut Parameters,
-    member: usize,
-    blocks: &mut std::collections::HashMap<String, Block>,
-) -> Result<(), String> {
-    for (name, into) in parameters.iter_mut() {
-        let name = format!("{member}.{name}");
-        let block = blocks.remove(&name).ok_or_else(|| format!("`{name}` is missing"))?;
-        if block.shape != into.shape {
-            return Err(format!("`{name}` is {:?}, expected {:?}", block.shape, into.shape));
-        }
-        if block.values.iter().any(|value| !value.is_finite()) {
-            return Err(format!("`{name}` has numbers that are not finite"));
-        }
-        *into = block;
-    }
-    Ok(())
+/// The block of a name.
+fn take(blocks: &mut Vec<(String, Block)>, name: &str) -> Option<Block> {
+    let at = blocks.iter().position(|(found, _)| found == name)?;
+    Some(blocks.swap_remove(at).1)
 }
 
 fn numbers<T: FromNumbers>(value: &Value) -> Option<T> {

@@ -20,14 +20,16 @@ mod stepping;
 mod structure;
 mod target;
 mod train;
+mod weights;
 mod world_model;
 
 pub use dynamics::{Dynamics, Noise, Prediction, effects};
-pub use files::{ModelFileError, fingerprint};
 pub use influence::Influence;
 pub use member::ModelKind;
 pub use network::Sizes;
 pub use score::{Scores, VariableScore};
 pub use structure::Structure;
 pub use train::{FitError, FitOptions, FitProgress, MemberReport};
+pub(crate) use weights::{Kept, take_blocks};
+pub use weights::{WeightsError, fingerprint};
 pub use world_model::{FitReport, WorldModel};

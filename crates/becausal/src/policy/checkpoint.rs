@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 use crate::data::{Transitions, write_atomically};
 use crate::discovery::CausalGraph;
 use crate::env::AnyEnvironment;
-use crate::model::WorldModel;
+use crate::model::{WeightsError, WorldModel, take_blocks};
 use crate::nn::{Block, Parameters, from_safetensors, to_safetensors};
 
 use super::actor_critic::ActorCritic;
-use super::files::{PolicyFileError, take_blocks};
 use super::observation::Running;
 use super::play::Play;
 use super::settings::Settings;
@@ -24,15 +23,14 @@ impl Training {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn save(&self, folder: &Path) -> Result<(), PolicyFileError> {
+    pub fn save(&self, folder: &Path) -> Result<(), WeightsError> {
         let agent = &self.learner.agent;
         agent.save(&folder.join("agent"))?;
         if let Some((best, _)) = &self.best {
             best.save(&folder.join("best"))?;
         }
         if let Some(model) = &self.model {
-            let saved = model.save(&folder.join("world-model"));
-            saved.map_err(|error| PolicyFileError { path: error.path, problem: error.problem })?;
+            model.save(&folder.join("world-model"))?;
         }
         if let Some(graph) = &self.graph {
             write(&folder.join("graph.json"), graph.to_json().as_bytes())?;
@@ -78,9 +76,9 @@ impl Training {
         settings: &Settings,
         seed: u64,
         data: Option<&Transitions>,
-    ) -> Result<Self, PolicyFileError> {
+    ) -> Result<Self, WeightsError> {
         let path = folder.join("state.json");
-        let refuse = |problem: String| PolicyFileError { path: path.clone(), problem };
+        let refuse = |problem: String| WeightsError { path: path.clone(), problem };
         let text = fs::read(&path).map_err(|error| refuse(error.to_string()))?;
         let state: Value =
             serde_json::from_slice(&text).map_err(|error| refuse(error.to_string()))?;
@@ -111,9 +109,7 @@ impl Training {
             training.best = Some((ActorCritic::load(&folder.join("best"), &schema)?, mean));
         }
         if state["has_model"] == true {
-            let model = WorldModel::load(&folder.join("world-model"), &schema);
-            let model = model.map_err(|e| PolicyFileError { path: e.path, problem: e.problem })?;
-            training.model = Some(model);
+            training.model = Some(WorldModel::load(&folder.join("world-model"), &schema)?);
         }
         if state["has_graph"] == true {
             let path = folder.join("graph.json");
@@ -131,17 +127,17 @@ impl Training {
     }
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), PolicyFileError> {
-    write_atomically(path, bytes).map_err(|error| PolicyFileError {
+fn write(path: &Path, bytes: &[u8]) -> Result<(), WeightsError> {
+    write_atomically(path, bytes).map_err(|error| WeightsError {
         path: path.to_owned(),
         problem: format!("cannot be written: {}", error.problem),
     })
 }
 
 /// What the optimiser remembers of each parameter.
-fn moments(folder: &Path, parameters: &Parameters) -> Result<[Vec<Vec<f32>>; 2], PolicyFileError> {
+fn moments(folder: &Path, parameters: &Parameters) -> Result<[Vec<Vec<f32>>; 2], WeightsError> {
     let path: PathBuf = folder.join("optimiser.safetensors");
-    let refuse = |problem: String| PolicyFileError { path: path.clone(), problem };
+    let refuse = |problem: String| WeightsError { path: path.clone(), problem };
     let bytes = fs::read(&path).map_err(|error| refuse(error.to_string()))?;
     let mut blocks = from_safetensors(&bytes).map_err(refuse)?;
     let mut both = [Vec::new(), Vec::new()];

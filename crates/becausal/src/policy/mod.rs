@@ -29,7 +29,6 @@ pub use dream::Dream;
 pub use error::LearningError;
 pub use evaluation::{Evaluation, LONGEST_EPISODE, evaluate};
 pub use experience::{Advantages, Experience};
-pub use files::PolicyFileError;
 pub use interaction::{Exploration, interact};
 pub use observation::{Observation, Running};
 pub use play::{Play, PlayedEpisode};

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::data::write_atomically;
 use crate::env::{Entry, Options};
-use crate::policy::{EpochReport, Evaluation, LearningError, PolicyFileError, Settings, Training};
+use crate::model::WeightsError;
+use crate::policy::{EpochReport, Evaluation, LearningError, Settings, Training};
 
 use super::directory::{RunDirectory, RunError};
 use super::events::EventWriter;
@@ -45,8 +46,8 @@ pub enum TrainError {
     Learning(#[from] LearningError),
 }
 
-impl From<PolicyFileError> for TrainError {
-    fn from(error: PolicyFileError) -> Self {
+impl From<WeightsError> for TrainError {
+    fn from(error: WeightsError) -> Self {
         Self::Run(RunError { path: error.path, problem: error.problem })
     }
 }
