@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::fit::split;
 use crate::number::{brief, counted};
 use crate::opened::Opened;
+use crate::output::refuse_unwritable;
 use crate::{describe, report_config};
 
 /// Differences below this share of a variable's spread in the data are not told, as in the audit.
@@ -60,7 +61,7 @@ pub struct Page {
 
 /// Writes the page of an opened run.
 pub fn run(common: &Common, arguments: &Report, opened: &Opened) -> Result<String, Failure> {
-    refuse_folder(&arguments.output)?;
+    refuse_unwritable(&arguments.output)?;
     let request = Request {
         run: &arguments.run,
         episode: arguments.episode,
@@ -263,17 +264,4 @@ fn commands(
         commands.push((format!("becausal audit {run}{policy}"), "audits more states".into()));
     }
     Ok(commands)
-}
-
-/// Says that the page cannot be written before it is worked for.
-pub fn refuse_folder(path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let problem = if path.is_dir() {
-        "there is a folder of this name"
-    } else if folder.is_some_and(|folder| !folder.is_dir()) {
-        "the folder does not exist"
-    } else {
-        return Ok(());
-    };
-    Err(Failure::failed(format!("{}: cannot write the report: {problem}", path.display())))
 }

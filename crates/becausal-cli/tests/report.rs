@@ -148,6 +148,13 @@ fn what_cannot_be_reported_is_said() {
         let text = refused(at, arguments, code);
         assert!(text.contains(words), "{words} is missing in\n{text}");
     }
+    // Without its options the environment of a training is another one.
+    fs::write(at.join("run/config.toml"), "command = \"train\"\n").expect("a damaged file");
+    for command in [&["report", "run", "-o", "a.html"][..], &["explain", "run", "--step", "0"]] {
+        let text = refused(at, command, 1);
+        assert!(text.contains("run/config.toml: cannot tell which environment"), "{text}");
+        assert!(text.contains("`seed` is missing"), "{text}");
+    }
     assert!(!at.join("a.html").exists());
 }
 
