@@ -369,6 +369,24 @@ pub enum Reproduce {
         becausal reproduce curves --env CartPole-v1 --seeds 1,2,3,4,5 -o curves\n  \
         becausal reproduce curves -o curves                # four environments, hours")]
     Curves(ReproduceCurves),
+    /// The figures: graphs, chains, the table and the curves, the paper's and ours side by side
+    #[command(after_help = "Examples:\n  becausal reproduce examples --quick -o quick\n  \
+        becausal reproduce examples -o examples            # then open examples/examples.html")]
+    Examples(ReproduceExamples),
+}
+
+#[derive(Args)]
+pub struct ReproduceExamples {
+    /// The folder to write the page, pictures and data into
+    #[arg(short, long, value_name = "DIR", default_value = "becausal-examples")]
+    pub output: PathBuf,
+    /// An environment of the learning curves (may be given several times; the landers take hours;
+    /// default: CartPole-v1)
+    #[arg(long, value_name = "ENV", value_parser = ["CartPole-v1", "LunarLander-v3", "LunarLanderContinuous-v3", "BuildMarine-v0"])]
+    pub env: Vec<String>,
+    /// A small version, in seconds: to see that everything works
+    #[arg(long)]
+    pub quick: bool,
 }
 
 #[derive(Args)]
@@ -388,6 +406,9 @@ pub struct ReproduceCurves {
     /// A small version: CartPole, two seeds, few steps
     #[arg(long)]
     pub quick: bool,
+    /// Settings of a still smaller version, as TOML
+    #[arg(skip)]
+    pub change: Option<&'static str>,
 }
 
 #[derive(Args)]

@@ -15,6 +15,7 @@ mod failure;
 mod fit;
 mod number;
 mod opened;
+mod output;
 mod picture;
 mod progress;
 mod replay;
@@ -22,6 +23,7 @@ mod report;
 mod report_config;
 mod reproduce_aim;
 mod reproduce_curves;
+mod reproduce_examples;
 mod train;
 
 use std::io::Write;
@@ -78,6 +80,9 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         Command::Reproduce(Reproduce::Aim(arguments)) => reproduce_aim::run(common, arguments),
         Command::Reproduce(Reproduce::Curves(arguments)) => {
             reproduce_curves::run(common, arguments)
+        }
+        Command::Reproduce(Reproduce::Examples(arguments)) => {
+            reproduce_examples::run(common, arguments)
         }
         Command::Report(arguments) => {
             report::run(common, arguments, &Opened::read(&arguments.run)?)

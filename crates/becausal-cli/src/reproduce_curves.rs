@@ -24,7 +24,7 @@ const ENVIRONMENTS: [(&str, Option<&str>); 4] = [
 ];
 
 /// What is compared, in the order of the table.
-const MODELS: [&str; 4] = ["none", "mlp", "full", "causal"];
+pub const MODELS: [&str; 4] = ["none", "mlp", "full", "causal"];
 
 /// Points of a curve.
 const POINTS: usize = 20;
@@ -33,19 +33,39 @@ const POINTS: usize = 20;
 const QUICK: &str = "steps = 800\nfinal_fit_steps = 0";
 
 /// One training: real steps and mean evaluation after every epoch, and the final evaluation.
-struct Curve {
-    model: &'static str,
-    seed: u64,
-    points: Vec<(usize, f64)>,
-    last: f64,
-    seconds: f64,
+pub struct Curve {
+    pub model: &'static str,
+    pub seed: u64,
+    pub points: Vec<(usize, f64)>,
+    pub last: f64,
+    pub seconds: f64,
 }
 
+/// The trainings of an environment, by its id.
+pub type Curves = (&'static str, Vec<Curve>);
+
 pub fn run(common: &Common, arguments: &ReproduceCurves) -> Result<String, Failure> {
+    let measured = measure(common, arguments)?;
+    if common.json {
+        let values: Vec<Value> = measured.iter().map(|(id, curves)| as_json(id, curves)).collect();
+        return Ok(describe::line(&json!({ "environments": values, "folder": arguments.output })));
+    }
+    let mut text: String = measured.iter().map(|(id, curves)| told(id, curves)).collect();
+    let _ = writeln!(
+        text,
+        "Mean return as the environment pays, of the best policy of each seed in 20 new episodes; \
+         curves as .csv, .svg and .png in {}.",
+        arguments.output.display()
+    );
+    Ok(text)
+}
+
+/// Trains with every kind of model and writes the curves of each environment when they are complete.
+pub fn measure(common: &Common, arguments: &ReproduceCurves) -> Result<Vec<Curves>, Failure> {
     std::fs::create_dir_all(&arguments.output).map_err(|error| {
         Failure::failed(format!("{}: cannot make it: {error}", arguments.output.display()))
     })?;
-    let environments: Vec<(&str, Option<&str>)> = ENVIRONMENTS
+    let environments: Vec<(&'static str, Option<&str>)> = ENVIRONMENTS
         .into_iter()
         .filter(|(id, _)| match arguments.env.as_slice() {
             [] => !arguments.quick || *id == "CartPole-v1",
@@ -59,7 +79,7 @@ pub fn run(common: &Common, arguments: &ReproduceCurves) -> Result<String, Failu
     };
     let total = environments.len() * MODELS.len() * seeds.len();
     let mut bar = Progress::new(total, "trainings", common.quiet);
-    let (mut text, mut values) = (String::new(), Vec::new());
+    let mut measured = Vec::new();
     for (id, cap) in environments {
         let mut curves = Vec::new();
         for model in MODELS {
@@ -70,20 +90,10 @@ pub fn run(common: &Common, arguments: &ReproduceCurves) -> Result<String, Failu
             }
         }
         write_files(&arguments.output, id, &curves)?;
-        text.push_str(&told(id, &curves));
-        values.push(as_json(id, &curves));
+        measured.push((id, curves));
     }
     bar.finish();
-    if common.json {
-        return Ok(describe::line(&json!({ "environments": values, "folder": arguments.output })));
-    }
-    let _ = writeln!(
-        text,
-        "Mean return as the environment pays, of the best policy of each seed in 20 new episodes; \
-         curves as .csv, .svg and .png in {}.",
-        arguments.output.display()
-    );
-    Ok(text)
+    Ok(measured)
 }
 
 fn train(
@@ -111,6 +121,9 @@ fn train(
     if arguments.quick {
         settings.change(QUICK, "--quick")?;
     }
+    if let Some(change) = arguments.change {
+        settings.change(change, "the curves' settings")?;
+    }
     let mut training = Training::new(&environment, &settings, seed)?;
     let mut points = Vec::new();
     while !training.is_done() {
@@ -133,14 +146,14 @@ fn resampled(curve: &Curve, steps: f64) -> Option<f64> {
     Some(y0 + (y1 - y0) * (steps - x0 as f64) / (x1 - x0).max(1) as f64)
 }
 
-fn mean_and_spread(values: &[f64]) -> (f64, f64) {
+pub fn mean_and_spread(values: &[f64]) -> (f64, f64) {
     let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;
     let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
     (mean, (squares / count).sqrt())
 }
 
-fn of_model<'a>(curves: &'a [Curve], model: &'a str) -> impl Iterator<Item = &'a Curve> {
+pub fn of_model<'a>(curves: &'a [Curve], model: &'a str) -> impl Iterator<Item = &'a Curve> {
     curves.iter().filter(move |curve| curve.model == model)
 }
 
@@ -152,6 +165,14 @@ fn write_files(folder: &Path, id: &str, curves: &[Curve]) -> Result<(), Failure>
         }
     }
     write_atomically(&folder.join(format!("{id}.csv")), csv.as_bytes())?;
+    let drawing = chart(id, curves)?.drawing();
+    write_atomically(&folder.join(format!("{id}.svg")), drawing.svg().as_bytes())?;
+    let png = drawing.png(2.0).map_err(Failure::failed)?;
+    Ok(write_atomically(&folder.join(format!("{id}.png")), &png)?)
+}
+
+/// The mean curve of each kind of model, with its spread over the seeds.
+pub fn chart(id: &str, curves: &[Curve]) -> Result<Chart, Failure> {
     let end = curves.iter().filter_map(|c| c.points.last()).map(|(x, _)| *x).min().unwrap_or(1);
     let mut series = Vec::new();
     for model in MODELS {
@@ -167,14 +188,10 @@ fn write_files(folder: &Path, id: &str, curves: &[Curve]) -> Result<(), Failure>
             series.push(Series { name: name(model).to_owned(), points });
         }
     }
-    let chart = Chart::new(id, "real steps", "mean return", series).map_err(Failure::failed)?;
-    let drawing = chart.drawing();
-    write_atomically(&folder.join(format!("{id}.svg")), drawing.svg().as_bytes())?;
-    let png = drawing.png(2.0).map_err(Failure::failed)?;
-    Ok(write_atomically(&folder.join(format!("{id}.png")), &png)?)
+    Chart::new(id, "real steps", "mean return", series).map_err(Failure::failed)
 }
 
-fn name(model: &str) -> &'static str {
+pub fn name(model: &str) -> &'static str {
     match model {
         "none" => "no model",
         "mlp" => "dense model",
@@ -209,7 +226,7 @@ fn told(id: &str, curves: &[Curve]) -> String {
     format!("{}\n", table.lines())
 }
 
-fn as_json(id: &str, curves: &[Curve]) -> Value {
+pub fn as_json(id: &str, curves: &[Curve]) -> Value {
     let each: Vec<Value> = curves
         .iter()
         .map(|curve| {

@@ -34,6 +34,7 @@ mod axis;
 mod causal_graph;
 mod chain_picture;
 mod colour;
+mod comparison;
 mod contrast_picture;
 mod contrast_text;
 mod curves;
@@ -69,6 +70,7 @@ mod words;
 
 pub use chain_picture::chain_layout;
 pub use colour::Colour;
+pub use comparison::{Agreement, Claim, Comparison, ComparisonSection, Piece};
 pub use curves::{Chart, ChartError, Series, SeriesPoint};
 pub use drawing::{Anchor, Drawing, Mark, Shape, Step, Stroke, Text};
 pub use font::{Font, FontWeight};

@@ -1,6 +1,6 @@
 //! How far to trust a report: the audit's figures and the model's.
 
-use super::html::{each, escaped};
+use super::html::{escaped, table};
 use super::report::{Report, ReportScores, percent, thousands};
 use super::words::number;
 use crate::explain::Audit;
@@ -85,23 +85,5 @@ fn scores_part(scored: &ReportScores) -> String {
         thousands(scored.scores.rows),
         escaped(&scored.on),
         table("Errors of the world model", &headings, &rows),
-    )
-}
-
-/// A table whose first column names the rows.
-fn table<const N: usize>(label: &str, headings: &[&str; N], rows: &[[String; N]]) -> String {
-    let head = each(headings, |cell| format!("<th scope=\"col\">{}</th>", escaped(cell)));
-    let row = |cells: &[String; N]| {
-        let cell = |(place, cell): (usize, &String)| match place {
-            0 => format!("<th scope=\"row\">{}</th>", escaped(cell)),
-            _ => format!("<td>{}</td>", escaped(cell)),
-        };
-        format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
-    };
-    let body: String = rows.iter().map(row).collect();
-    format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>{head}</tr></thead>\
-         <tbody>\n{body}</tbody></table></div>\n",
-        escaped(label)
     )
 }
