@@ -109,9 +109,11 @@ pub enum Command {
     Reproduce(Reproduce),
     /// One page about a run: what was learned, an episode explained, how far to trust it
     #[command(after_help = "Examples:\n  becausal report run -o report.html\n  \
-        becausal report run --episode 3 --steps 40 -o report.html\n\n\
+        becausal report run --episode 3 --steps 40 -o report.html\n  \
+        becausal report run --episode-seed 7 -o report.html   # of a trained run\n\n\
         The page is complete in itself: it opens from disk and loads nothing. Without --episode it \
-        shows the recorded decision that mattered most.")]
+        shows the decision that mattered most: of those recorded, or, where the run has a policy, of \
+        episodes that it plays anew.")]
     Report(Report),
     /// From nothing to an explanation, in about two minutes
     #[command(after_help = "Examples:\n  becausal demo\n  becausal demo CartPole-v1 -o cart-pole")]
@@ -477,9 +479,13 @@ pub struct Report {
     /// Where to write the page
     #[arg(short, long, value_name = "HTML")]
     pub output: PathBuf,
-    /// The episode of the recorded transitions, counted from 0 (default: the most telling one)
-    #[arg(long, value_name = "E")]
+    /// The episode of the recorded transitions, counted from 0 (default: the most telling one; of a
+    /// trained run, of new episodes)
+    #[arg(long, value_name = "E", conflicts_with = "episode_seed")]
     pub episode: Option<usize>,
+    /// An episode that the run's policy plays anew from this seed
+    #[arg(long, value_name = "S")]
+    pub episode_seed: Option<u64>,
     /// How many steps are explained, 1 to 40
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u8).range(1..=40))]
     pub steps: u8,

@@ -17,6 +17,7 @@ mod number;
 mod opened;
 mod output;
 mod picture;
+mod played;
 mod progress;
 mod replay;
 mod report;

@@ -19,6 +19,7 @@ mod any;
 mod batch;
 mod build_marine;
 mod cart_pole;
+mod cart_pole_scene;
 mod collect;
 mod environment;
 mod lunar_lander;

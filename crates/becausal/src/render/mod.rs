@@ -54,6 +54,7 @@ mod paint;
 mod picture;
 mod png;
 mod report;
+mod report_learning;
 mod report_step;
 mod report_trust;
 mod route;
@@ -82,6 +83,7 @@ pub use picture::{
 };
 pub use png::PngError;
 pub use report::{Report, ReportScores, ReportStep};
+pub use report_learning::ReportLearning;
 pub use report_step::action_token;
 pub use text::{Alignment, Table};
 pub use waterfall::{Term, TermError, Waterfall};

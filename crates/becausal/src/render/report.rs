@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::html::{each, escaped, fill, lines, picture};
 use super::layout::LayoutOptions;
+use super::report_learning::{self, ReportLearning};
 use super::report_step;
 use super::report_trust;
 use super::words::counted;
@@ -53,8 +54,10 @@ pub struct Report<'a> {
     pub audit: Result<Audit, String>,
     /// Who acts in the audit, in words: `random actions`.
     pub audit_policy: String,
-    /// The episode that the steps are of.
-    pub episode: usize,
+    /// How the policy learned, where it did.
+    pub learning: Option<ReportLearning>,
+    /// The episode that the steps are of, in a sentence.
+    pub subject: String,
     /// The steps that are explained, in the order of time.
     pub steps: Vec<ReportStep>,
     /// The step that the page opens with, by its place in `steps`.
@@ -79,6 +82,8 @@ impl Report<'_> {
             "name" => escaped(self.schema.name()),
             "description" => self.description(),
             "facts" => self.facts(),
+            "subject" => escaped(&self.subject),
+            "learning" => self.learning.as_ref().map_or_else(String::new, report_learning::section),
             "timeline" => report_step::timeline(self),
             "templates" => report_step::templates(self),
             "graph" => self.graph_section(),
