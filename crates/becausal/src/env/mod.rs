@@ -18,6 +18,7 @@ mod aim_test;
 mod any;
 mod batch;
 mod build_marine;
+mod build_marine_scene;
 mod cart_pole;
 mod cart_pole_scene;
 mod collect;
