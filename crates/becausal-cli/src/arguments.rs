@@ -115,7 +115,7 @@ pub enum Command {
         shows the decision that mattered most: of those recorded, or, where the run has a policy, of \
         episodes that it plays anew.")]
     Report(Report),
-    /// From nothing to an explanation, in about two minutes
+    /// From nothing to an explanation, in under a minute
     #[command(after_help = "Examples:\n  becausal demo\n  becausal demo CartPole-v1 -o cart-pole")]
     Demo(Demo),
 }

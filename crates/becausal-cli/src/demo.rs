@@ -51,7 +51,7 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
             eprintln!("{text}");
         }
     };
-    let time = if arguments.quick { "some seconds" } else { "about two minutes on 2 cores" };
+    let time = if arguments.quick { "some seconds" } else { "well under a minute on 2 free cores" };
     say(&format!(
         "becausal demo: from nothing to an explanation of {}, in {time}. Everything goes into {}.\n",
         entry.id,

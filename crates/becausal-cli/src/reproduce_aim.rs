@@ -237,9 +237,9 @@ fn told(arguments: &ReproduceAim, found: &[Vec<Score>]) -> String {
     let _ = writeln!(
         text,
         "Which states matter to which effects under each action of AimTest-v0: 4 actions x 5 effects \
-         x 5 states = 100 edges, from {} random-policy rows, tau {TAU}, {} seeds.\n\n{}",
+         x 5 states = 100 edges, from {} random-policy rows, tau {TAU}, {}.\n\n{}",
         crate::number::count(arguments.rows),
-        arguments.seeds.len(),
+        crate::number::counted(arguments.seeds.len(), "seed"),
         table.lines()
     );
     text

@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 
-const WIDTH: f64 = 600.0;
-const HEIGHT: f64 = 300.0;
+const WIDTH: f64 = 420.0;
 /// Where the marks begin, and how far they are apart.
-const LEFT: f64 = 150.0;
-const PITCH: f64 = 14.0;
+const LEFT: f64 = 152.0;
+const PITCH: f64 = 13.0;
 /// Marks in a line; more go on in the next.
-const IN_LINE: usize = 30;
+const IN_LINE: usize = 20;
 /// Money at which its bar is full.
 const MUCH: f64 = 1000.0;
 
@@ -20,45 +19,44 @@ const KINDS: [(&str, &str, f64, f64); 4] = [
     ("marines", "#0b5f94", 8.0, 4.0),
 ];
 
-/// A picture of the base as SVG, 600 by 300 pixels.
+/// A picture of the base as SVG, 420 pixels wide and as high as it needs to be.
 pub(super) fn scene(counts: [usize; 4], money: f64, time: f64, end: f64) -> String {
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-         font-family=\"DejaVu Sans, sans-serif\" font-size=\"13\" fill=\"#1d2229\">\
-         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#efece4\"/>"
-    );
-    bar(&mut svg, 16.0, "money", &format!("{money}"), money / MUCH, "#2b7fb8");
-    bar(&mut svg, 42.0, "time", &format!("{time} of {end} calls"), time / end, "#7a7268");
-    let mut top = 84.0;
+    let mut content = String::new();
+    bar(&mut content, 14.0, "money", &format!("{money}"), money / MUCH, "#2b7fb8");
+    bar(&mut content, 42.0, "time", &format!("{time} of {end} calls"), time / end, "#7a7268");
+    let mut top = 80.0;
     for ((name, colour, size, corner), count) in KINDS.into_iter().zip(counts) {
-        let _ = write!(svg, "<text x=\"16\" y=\"{:.0}\">{count} {name}</text>", top + 11.0);
+        let _ = write!(content, "<text x=\"14\" y=\"{:.0}\">{count} {name}</text>", top + 11.0);
         for mark in 0..count {
             let (line, place) = (mark / IN_LINE, mark % IN_LINE);
             let x = LEFT + PITCH * place as f64;
             let y = top + PITCH * line as f64 + (12.0 - size) / 2.0;
             let _ = write!(
-                svg,
+                content,
                 "<rect x=\"{x:.0}\" y=\"{y:.1}\" width=\"{size}\" height=\"{size}\" rx=\"{corner}\" fill=\"{colour}\"/>"
             );
         }
-        top += PITCH * count.div_ceil(IN_LINE).max(1) as f64 + 14.0;
+        top += PITCH * count.div_ceil(IN_LINE).max(1) as f64 + 12.0;
     }
-    svg.push_str("</svg>\n");
-    svg
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{top}\" viewBox=\"0 0 {WIDTH} {top}\" \
+         font-family=\"DejaVu Sans, sans-serif\" font-size=\"15\" fill=\"#1d2229\">\
+         <rect width=\"{WIDTH}\" height=\"{top}\" fill=\"#efece4\"/>{content}</svg>\n"
+    )
 }
 
 /// A quantity as a bar that is full at 1, with its name before it and its value on it.
 fn bar(svg: &mut String, top: f64, name: &str, value: &str, share: f64, colour: &str) {
-    let room = WIDTH - LEFT - 16.0;
+    let room = WIDTH - LEFT - 14.0;
     let length = room * share.clamp(0.0, 1.0);
     let _ = write!(
         svg,
-        "<text x=\"16\" y=\"{:.0}\">{name}</text><rect x=\"{LEFT}\" y=\"{top}\" width=\"{room}\" height=\"18\" rx=\"3\" \
-         fill=\"#dcd7ca\"/><rect x=\"{LEFT}\" y=\"{top}\" width=\"{length:.1}\" height=\"18\" rx=\"3\" fill=\"{colour}\" \
+        "<text x=\"14\" y=\"{:.0}\">{name}</text><rect x=\"{LEFT}\" y=\"{top}\" width=\"{room}\" height=\"20\" rx=\"3\" \
+         fill=\"#dcd7ca\"/><rect x=\"{LEFT}\" y=\"{top}\" width=\"{length:.1}\" height=\"20\" rx=\"3\" fill=\"{colour}\" \
          fill-opacity=\"0.55\"/><text x=\"{:.0}\" y=\"{:.0}\">{value}</text>",
-        top + 14.0,
+        top + 15.0,
         LEFT + 8.0,
-        top + 14.0
+        top + 15.0
     );
 }
 

@@ -7,7 +7,7 @@ use super::layout::LayoutOptions;
 use super::report_learning::{self, ReportLearning};
 use super::report_step;
 use super::report_trust;
-use super::words::counted;
+use super::words::{counted, number};
 use crate::discovery::{CausalGraph, Verdict};
 use crate::explain::{Audit, Contrast, Why};
 use crate::model::Scores;
@@ -124,8 +124,10 @@ impl Report<'_> {
                 percent(audit.changes.precision()),
                 "of the changes claimed held in the environment".into(),
             ));
-            facts
-                .push((percent(audit.sign), "of the reward differences had the right sign".into()));
+            if audit.sign_cases > 0 {
+                let words = "of the reward differences had the right sign";
+                facts.push((percent(audit.sign), words.into()));
+            }
         }
         let item = |(figure, words): (String, String)| {
             format!(
@@ -189,7 +191,12 @@ impl Report<'_> {
 /// A share as a percentage.
 pub(super) fn percent(share: f64) -> String {
     let hundredths = 100.0 * share;
-    if hundredths >= 9.95 { format!("{hundredths:.0} %") } else { format!("{hundredths:.1} %") }
+    match hundredths {
+        large if large >= 9.95 => format!("{large:.0} %"),
+        middle if middle >= 0.095 || middle == 0.0 => format!("{middle:.1} %"),
+        // Not nothing: 0.0034 %.
+        small => format!("{} %", number(small, 2)),
+    }
 }
 
 /// A share with two decimals.
