@@ -115,7 +115,7 @@ impl Marines {
         let missed = self.pairs_that(|found, there| !found && there);
         let more = self.pairs_that(|found, there| found && !there);
         let (workers, build) = (self.study.slot("workers"), self.study.slot("build"));
-        let built = self.study.rows_with(|row| row[build] == WORKER);
+        let hired = self.study.rows_with(|row| row[build] == WORKER);
         let numbers: Vec<f64> = (0..data.len()).map(|row| data.row(row)[workers]).collect();
         let (least, most) = numbers
             .iter()
@@ -130,7 +130,7 @@ impl Marines {
                 &format!(
                     "Workers are built in {} of {} rows here and their number goes from {} to {}: enough to see what they \
                      earn. The paper's agent explored this too little, as it says itself.",
-                    count(built),
+                    count(hired),
                     count(data.len()),
                     brief(least),
                     brief(most)

@@ -12,6 +12,7 @@ mod rules;
 mod study;
 mod table;
 
+use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
@@ -147,7 +148,7 @@ fn differences(page: &Comparison) -> String {
     for section in &page.sections {
         for claim in &section.claims {
             if claim.agreement == becausal::render::Agreement::Different {
-                text.push_str(&format!("  differs: {} {}\n", claim.published, claim.measured));
+                let _ = writeln!(text, "  differs: {} {}", claim.published, claim.measured);
             }
         }
     }
@@ -175,7 +176,8 @@ fn introduction(arguments: &ReproduceExamples) -> Vec<String> {
 
 fn commands(arguments: &ReproduceExamples) -> Vec<(String, String)> {
     let quick = if arguments.quick { " --quick" } else { "" };
-    let environments: String = arguments.env.iter().map(|id| format!(" --env {id}")).collect();
+    let environments: Vec<String> = arguments.env.iter().map(|id| format!(" --env {id}")).collect();
+    let environments = environments.concat();
     let folder = arguments.output.display();
     vec![
         (

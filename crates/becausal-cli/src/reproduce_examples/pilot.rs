@@ -19,12 +19,12 @@ impl Policy for Pilot {
             return vec![0.0; 2];
         };
         let lean = (0.5 * x + vx).clamp(-0.4, 0.4);
-        let (mut turn, mut lift) =
+        let (mut turn, mut climb) =
             (0.5 * (lean - angle) - v_angle, 0.5 * (0.55 * x.abs() - y - vy));
         if left != 0.0 || right != 0.0 {
-            (turn, lift) = (0.0, -0.5 * vy);
+            (turn, climb) = (0.0, -0.5 * vy);
         }
-        vec![(20.0 * lift - 1.0).clamp(-1.0, 1.0), (-20.0 * turn).clamp(-1.0, 1.0)]
+        vec![(20.0 * climb - 1.0).clamp(-1.0, 1.0), (-20.0 * turn).clamp(-1.0, 1.0)]
     }
 
     /// The rules leave nothing to chance.

@@ -43,11 +43,11 @@ pub(super) fn scene(position: f64, angle: f64, position_limit: f64, angle_limit:
     );
     let (x, y) = tip(angle);
     let (corner, (width, height)) = (middle - CART.0 / 2.0, CART);
-    let _ = write!(
+    let _ = writeln!(
         svg,
         "<rect x=\"{corner:.1}\" y=\"{:.1}\" width=\"{width}\" height=\"{height}\" rx=\"5\" fill=\"#2f3b4a\"/>\
          <line x1=\"{middle:.1}\" y1=\"{axle:.1}\" x2=\"{x:.1}\" y2=\"{y:.1}\" stroke=\"#c07a2c\" stroke-width=\"11\" \
-         stroke-linecap=\"round\"/><circle cx=\"{middle:.1}\" cy=\"{axle:.1}\" r=\"6\" fill=\"#8fa3b8\"/></svg>\n",
+         stroke-linecap=\"round\"/><circle cx=\"{middle:.1}\" cy=\"{axle:.1}\" r=\"6\" fill=\"#8fa3b8\"/></svg>",
         TRACK - CART.1
     );
     svg

@@ -72,7 +72,9 @@ impl Kept {
             "weights": name,
             "checksum": checksum,
         });
-        manifest.as_object_mut().into_iter().for_each(|manifest| manifest.extend(fields.clone()));
+        if let Some(manifest) = manifest.as_object_mut() {
+            manifest.extend(fields);
+        }
         let path = folder.join("manifest.json");
         write_atomically(&path, format!("{manifest:#}\n").as_bytes())
             .map_err(|error| failed(&path, &error.problem))?;
