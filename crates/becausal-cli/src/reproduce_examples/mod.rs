@@ -85,8 +85,8 @@ pub fn run(common: &Common, arguments: &ReproduceExamples) -> Result<String, Fai
             eprintln!("[{:>4.0} s] {text}", started.elapsed().as_secs_f64());
         }
     };
-    let time = if arguments.quick { "some seconds" } else { "about ten minutes" };
-    say(&format!("the paper's figures on our environments, in {time} on 2 free cores"));
+    let time = if arguments.quick { "some seconds" } else { "some ten minutes of one core" };
+    say(&format!("the paper's figures on our environments: {time}"));
     say("LunarLander-Continuous: record a pilot with noise, find the graph, fit the model");
     let lander = Lander::measure(common, &size)?;
     lander.write(&folder)?;

@@ -27,11 +27,11 @@ pub(super) fn scene(position: f64, angle: f64, position_limit: f64, angle_limit:
         let _ = write!(
             svg,
             "<line x1=\"{x:.1}\" y1=\"{:.1}\" x2=\"{x:.1}\" y2=\"{:.1}\" stroke=\"#a8401a\" \
-             stroke-width=\"3\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"13\" \
+             stroke-width=\"3\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"20\" \
              font-family=\"DejaVu Sans, sans-serif\" fill=\"#59616c\">{name}{position_limit}</text>",
             TRACK - 26.0,
             TRACK + 10.0,
-            TRACK + 28.0
+            TRACK + 34.0
         );
     }
     // The angles within which the episode goes on.

@@ -2,7 +2,8 @@
 
 use super::curves::{Chart, Series, SeriesPoint};
 use super::html::{escaped, picture};
-use super::words::{counted, number};
+use super::report::thousands;
+use super::words::{counted, minus, number};
 
 /// The curves of a training over its real steps.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,12 +48,17 @@ fn summary(learning: &ReportLearning) -> String {
         (Some((steps, best)), Some((_, last))) => format!(
             "{epochs}. The best evaluation was {}, after {} real steps; the last was {}. Returns are as the \
              environment pays in evaluations, and by the schema's reward terms while learning.",
-            number(best, 4),
-            number(steps, 7),
-            number(*last, 4)
+            minus(&number(best, 4)),
+            thousands(whole(steps)),
+            minus(&number(*last, 4))
         ),
         _ => format!("{epochs}, and no evaluation yet."),
     }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+fn whole(count: f64) -> usize {
+    count as usize
 }
 
 /// A chart of the curves that have points; nothing where none has two.
