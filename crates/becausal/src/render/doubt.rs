@@ -97,7 +97,9 @@ mod tests {
         let states: String = ["a", "b", "c", "d"]
             .map(|name| format!("{name} = {{ kind = \"continuous\" }}\n"))
             .concat();
-        let text = format!("name = \"Letters\"\n[state]\n{states}[reward]\nr = \"a\"\n");
+        let text = format!(
+            "name = \"Letters\"\n[state]\n{states}[action]\ngo = {{ kind = \"boolean\" }}\n[reward]\nr = \"a\"\n"
+        );
         let schema = Schema::parse(&text).expect("a schema");
         let proxy = |step: usize, to: usize| Doubt::Proxy {
             from: Node::state(step, 0),
