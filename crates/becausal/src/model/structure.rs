@@ -16,6 +16,8 @@ pub struct Structure {
     states: usize,
     actions: usize,
     parents: Vec<Vec<usize>>,
+    /// For each effect, the parents that nobody found: they are only tried.
+    tried: Vec<Vec<usize>>,
 }
 
 impl Structure {
@@ -23,8 +25,40 @@ impl Structure {
     #[must_use]
     pub fn full(schema: &Schema) -> Self {
         let (states, actions) = counts(schema);
-        let all: Vec<usize> = (0..states + actions).collect();
-        Self { states, actions, parents: vec![all; effects(schema).len()] }
+        let nothing = Self::new(states, actions, vec![Vec::new(); effects(schema).len()]);
+        let all: Vec<usize> = (0..nothing.effects()).collect();
+        nothing.widened(&all)
+    }
+
+    /// The same with everything tried as a parent of some effects.
+    #[must_use]
+    pub fn widened(&self, effects: &[usize]) -> Self {
+        let mut wider = self.clone();
+        for &effect in effects {
+            let everything = 0..self.states + self.actions;
+            let found = &self.parents[effect];
+            wider.tried[effect] =
+                everything.clone().filter(|cause| !found.contains(cause)).collect();
+            wider.parents[effect] = everything.collect();
+        }
+        wider
+    }
+
+    /// The same without those parents that were only tried and are of no `use_of(effect, cause)`;
+    /// the others are parents like any.
+    #[must_use]
+    pub fn narrowed(&self, use_of: impl Fn(usize, usize) -> bool) -> Self {
+        let kept = |effect: usize| {
+            let needed = |cause: &usize| !self.is_tried(effect, *cause) || use_of(effect, *cause);
+            self.parents[effect].iter().copied().filter(needed).collect()
+        };
+        Self::new(self.states, self.actions, (0..self.effects()).map(kept).collect())
+    }
+
+    /// Whether a parent of an effect was not found but is only tried.
+    #[must_use]
+    pub fn is_tried(&self, effect: usize, cause: usize) -> bool {
+        self.tried[effect].contains(&cause)
     }
 
     /// The edges of a graph. A name that the schema does not have is passed over, and so is an edge
@@ -33,11 +67,7 @@ impl Structure {
     #[must_use]
     pub fn of(schema: &Schema, graph: &CausalGraph) -> Self {
         let (states, actions) = counts(schema);
-        let causes: Vec<&str> = [Role::State, Role::Action]
-            .into_iter()
-            .flat_map(|role| schema.of_role(role))
-            .map(|variable| variable.name.as_str())
-            .collect();
+        let causes = causes(schema);
         let parents = effects(schema)
             .iter()
             .map(|effect| {
@@ -50,7 +80,7 @@ impl Structure {
                 (0..causes.len()).filter(|&cause| counts(causes[cause])).collect()
             })
             .collect();
-        Self { states, actions, parents }
+        Self::new(states, actions, parents)
     }
 
     /// Every pair that the data do not speak against: all edges of a graph, and what could not be
@@ -71,14 +101,14 @@ impl Structure {
     #[must_use]
     pub fn without_actions(&self) -> Self {
         let parents = (0..self.effects()).map(|effect| self.state_parents(effect).to_vec());
-        Self { parents: parents.collect(), ..*self }
+        Self::new(self.states, self.actions, parents.collect())
     }
 
     /// Each next state depends on the state itself, and outcomes on nothing.
     #[must_use]
     pub fn persistence(&self) -> Self {
         let itself = |effect| if effect < self.states { vec![effect] } else { Vec::new() };
-        Self { parents: (0..self.effects()).map(itself).collect(), ..*self }
+        Self::new(self.states, self.actions, (0..self.effects()).map(itself).collect())
     }
 
     /// From lists of parents, effect by effect.
@@ -88,7 +118,8 @@ impl Structure {
     #[must_use]
     pub fn new(states: usize, actions: usize, parents: Vec<Vec<usize>>) -> Self {
         assert!(parents.iter().flatten().all(|&parent| parent < states + actions));
-        Self { states, actions, parents }
+        let tried = vec![Vec::new(); parents.len()];
+        Self { states, actions, parents, tried }
     }
 
     /// The number of state variables.
@@ -140,6 +171,12 @@ impl Structure {
     pub fn edges(&self) -> usize {
         self.parents.iter().map(Vec::len).sum()
     }
+}
+
+/// The names of the causes: states first, then actions.
+pub(super) fn causes(schema: &Schema) -> Vec<&str> {
+    let variables = [Role::State, Role::Action].into_iter().flat_map(|role| schema.of_role(role));
+    variables.map(|variable| variable.name.as_str()).collect()
 }
 
 fn counts(schema: &Schema) -> (usize, usize) {
