@@ -48,6 +48,10 @@ fn main() -> ExitCode {
             let _ = std::io::stdout().write_all(text.as_bytes());
             ExitCode::SUCCESS
         }
+        Err(failure) if failure.is_result() => {
+            let _ = std::io::stdout().write_all(failure.to_string().as_bytes());
+            failure.code()
+        }
         Err(failure) => {
             let _ = std::io::stderr().write_all(failure.to_string().as_bytes());
             failure.code()
