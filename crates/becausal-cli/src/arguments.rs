@@ -376,7 +376,7 @@ pub enum Reproduce {
         Each kind of learning gets the same number of real steps and is evaluated after every epoch, \
         in episodes of the environment in which always the most likely action is taken. The table \
         shows the best policy of each seed in other episodes, DIR gets for each environment a .csv \
-        of all evaluations and a chart of the means over the seeds with their deviation. What is \
+        of all evaluations and a chart of the means with the range of the seeds. What is \
         compared is how well the policy acts for the steps it has really seen: a model makes \
         experience of its own out of them, and costs time.")]
     Curves(ReproduceCurves),

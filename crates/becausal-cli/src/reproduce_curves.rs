@@ -29,7 +29,7 @@ const ARENAS: [Arena; 4] = [
     Arena { id: "CartPole-v1", cap: Some("200"), quick_steps: 800 },
     Arena { id: "LunarLander-v3", cap: Some("400"), quick_steps: 2000 },
     Arena { id: "LunarLanderContinuous-v3", cap: Some("400"), quick_steps: 2000 },
-    Arena { id: "BuildMarine-v0", cap: None, quick_steps: 1200 },
+    Arena { id: "BuildMarine-v0", cap: None, quick_steps: 2000 },
 ];
 
 /// What is compared, in the order of the table.
@@ -117,6 +117,7 @@ fn settings(arguments: &ReproduceCurves, arena: &Arena, model: &str) -> Result<S
         settings.steps = arena.quick_steps;
         settings.warm_up = settings.warm_up.min(settings.steps / 4);
         settings.epoch_steps = settings.steps / QUICK_EPOCHS;
+        settings.graph_from = settings.graph_from.min(settings.steps / 2);
     }
     if settings.model == Imagination::None {
         // Its preset is for more steps than a model needs: with few of them it has to learn more often.
@@ -203,8 +204,12 @@ fn write_files(
             let x = end as f64 * point as f64 / POINTS as f64;
             let each: Option<Vec<f64>> =
                 of_model(curves, model).map(|curve| resampled(curve, x)).collect();
-            let (mean, spread) = mean_and_spread(&each?);
-            Some(SeriesPoint { x, mean, low: mean - spread, high: mean + spread })
+            let each = each?;
+            let (mean, _) = mean_and_spread(&each);
+            // From the worst to the best seed: a deviation would promise returns that cannot be had.
+            let low = each.iter().copied().fold(mean, f64::min);
+            let high = each.iter().copied().fold(mean, f64::max);
+            Some(SeriesPoint { x, mean, low, high })
         };
         let points: Vec<SeriesPoint> = (1..=POINTS).filter_map(at).collect();
         if !points.is_empty() {
@@ -216,7 +221,7 @@ fn write_files(
         series.push(Series { name: BY_HAND.to_owned(), points: vec![at(first), at(end as f64)] });
     }
     let seeds = of_model(curves, MODELS[0]).count();
-    let title = format!("{id}: mean and deviation of {}", counted(seeds, "seed"));
+    let title = format!("{id}: mean and range of {}", counted(seeds, "seed"));
     let chart = Chart::new(title, "real steps", "mean return", series).map_err(Failure::failed)?;
     let drawing = chart.drawing();
     write_atomically(&folder.join(format!("{id}.svg")), drawing.svg().as_bytes())?;
