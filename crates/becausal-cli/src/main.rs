@@ -22,6 +22,7 @@ mod report;
 mod report_config;
 mod reproduce_aim;
 mod reproduce_curves;
+mod stop;
 mod train;
 
 use std::io::Write;

@@ -1,10 +1,8 @@
 //! `becausal train`: learning to act.
 
-use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
+use std::fmt::Write;
+use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use becausal::env::find;
@@ -14,9 +12,10 @@ use serde_json::json;
 
 use crate::arguments::{Common, Train};
 use crate::describe;
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
 use crate::number::{brief, count, counted};
 use crate::progress::Progress;
+use crate::stop::Stop;
 
 pub fn run(common: &Common, arguments: &Train) -> Result<String, Failure> {
     let started = Instant::now();
@@ -167,46 +166,6 @@ fn open(arguments: &Train) -> Result<TrainingRun, Failure> {
     }
     let environment = &arguments.environment;
     Ok(TrainingRun::begin(path, entry, &environment.options(), &settings, environment.seed)?)
-}
-
-/// What Ctrl-C asks for. The first one lets the epoch finish, which saves it; the next one ends the
-/// program at once, and so does the first one when all epochs are done.
-struct Stop {
-    asked: Arc<AtomicBool>,
-    at_once: Arc<AtomicBool>,
-}
-
-impl Stop {
-    /// Listens from now on. `go_on` is the command that goes on afterwards.
-    fn on_interrupt(go_on: &str) -> Self {
-        let stop = Self { asked: Arc::default(), at_once: Arc::default() };
-        let (asked, at_once) = (Arc::clone(&stop.asked), Arc::clone(&stop.at_once));
-        let go_on = go_on.to_owned();
-        // Without a handler the first Ctrl-C ends the program: the last checkpoint stays.
-        let _ = ctrlc::set_handler(move || {
-            // Whoever started the program may have stopped listening.
-            let mut listener = std::io::stderr();
-            if at_once.swap(true, Ordering::SeqCst) {
-                let _ = writeln!(listener, "stopped; to go on from the last checkpoint: {go_on}");
-                std::process::exit(i32::from(INTERRUPTED));
-            }
-            asked.store(true, Ordering::SeqCst);
-            let _ = writeln!(
-                listener,
-                "stopping after this epoch (Ctrl-C again: at once, from the last checkpoint)"
-            );
-        });
-        stop
-    }
-
-    fn is_asked(&self) -> bool {
-        self.asked.load(Ordering::SeqCst)
-    }
-
-    /// There is no epoch left to wait for.
-    fn next_is_at_once(&self) {
-        self.at_once.store(true, Ordering::SeqCst);
-    }
 }
 
 /// Progress: a bar on a terminal, a line an epoch elsewhere.
