@@ -96,6 +96,9 @@ pub fn run(common: &Common, arguments: &ReproduceCurves) -> Result<String, Failu
          episodes; curves as .csv, .svg and .png in {}.",
         arguments.output.display()
     );
+    if arguments.quick {
+        text.push_str("--quick shows that everything works; it is too little to compare by.\n");
+    }
     Ok(text)
 }
 
