@@ -22,6 +22,7 @@ mod report;
 mod report_config;
 mod reproduce_aim;
 mod reproduce_curves;
+mod stop;
 mod train;
 
 use std::io::Write;
@@ -47,6 +48,10 @@ fn main() -> ExitCode {
             // A reader that stops reading (`| head`) is no failure.
             let _ = std::io::stdout().write_all(text.as_bytes());
             ExitCode::SUCCESS
+        }
+        Err(failure) if failure.is_result() => {
+            let _ = std::io::stdout().write_all(failure.to_string().as_bytes());
+            failure.code()
         }
         Err(failure) => {
             let _ = std::io::stderr().write_all(failure.to_string().as_bytes());

@@ -174,6 +174,21 @@ impl CausalGraph {
         self.with_eta(eta)
     }
 
+    /// The same graph with the edges that an earlier one of the same variables had and this one has
+    /// not, and the evidence for them: what some data showed is not undone by data that do not show it.
+    #[must_use]
+    pub fn keeping_edges_of(mut self, earlier: &Self) -> Self {
+        for pair in &mut self.pairs {
+            let before = earlier.pair(&pair.cause, &pair.effect);
+            if let Some(before) = before.filter(|before| before.verdict == Verdict::Edge)
+                && pair.verdict != Verdict::Edge
+            {
+                pair.clone_from(before);
+            }
+        }
+        self
+    }
+
     /// The pair of these names.
     #[must_use]
     pub fn pair(&self, cause: &str, effect: &str) -> Option<&Pair> {

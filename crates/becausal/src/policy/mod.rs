@@ -6,6 +6,7 @@
 
 mod action_space;
 mod actor_critic;
+mod build_order;
 mod checkpoint;
 mod conclusion;
 mod dream;
@@ -25,6 +26,7 @@ mod training;
 
 pub use action_space::ActionSpace;
 pub use actor_critic::ActorCritic;
+pub use build_order::BuildOrder;
 pub use dream::Dream;
 pub use error::LearningError;
 pub use evaluation::{Evaluation, LONGEST_EPISODE, evaluate};

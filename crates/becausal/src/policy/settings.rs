@@ -63,6 +63,11 @@ settings! {
     exploration: f64 = 0.5,
     /// Epochs from one graph to the next.
     graph_epochs: Ramp = Ramp { from: 3.0, to: 5.0 },
+    /// Rows that the first graph needs. Until there are as many, everything may influence everything.
+    graph_from: usize = 0,
+    /// Whether an edge stays one for the rest of the learning: the data of a policy that has settled
+    /// show less than those before.
+    keep_edges: bool = false,
     /// Pairs with a p-value of at most this are edges.
     eta: f64 = 0.001,
     /// Rows that the graph is found from, at most (the newest).
@@ -286,6 +291,7 @@ mod tests {
             ("model = \"dense\"", "expected \"causal\", \"full\", \"mlp\" or \"none\""),
             ("discount = 1.5", "`discount` is 1.5, expected 0 to 1"),
             ("rounds = 0", "`rounds` is 0, expected at least 1"),
+            ("keep_edges = 1", "`keep_edges` is 1, expected true or false"),
             ("rounds = ", "TOML"),
         ];
         for (text, expected) in cases {

@@ -201,10 +201,15 @@ impl Training {
 
     /// Line 4: every `graph_epochs` epochs, finds the causal graph. Only the causal model needs it.
     fn update_graph(&mut self, kind: ModelKind) -> Result<(), LearningError> {
-        if kind != ModelKind::Causal || self.epoch < self.next_graph {
+        let few = self.data.len() < self.settings.graph_from;
+        if kind != ModelKind::Causal || few || self.epoch < self.next_graph {
             return Ok(());
         }
-        self.graph = Some(self.discover(&self.data)?);
+        let graph = self.discover(&self.data)?;
+        self.graph = Some(match &self.graph {
+            Some(before) if self.settings.keep_edges => graph.keeping_edges_of(before),
+            _ => graph,
+        });
         let pause = self.settings.graph_epochs.whole_at(self.share());
         self.next_graph = self.epoch + pause;
         Ok(())
@@ -285,6 +290,8 @@ impl Training {
         let steps = self.settings.samples.div_ceil(copies);
         let rounds = self.settings.epoch_steps.div_ceil(steps * copies);
         for round in 0..rounds {
+            let left = self.settings.steps.saturating_sub(self.real_steps);
+            let steps = steps.min(left.div_ceil(copies));
             let mut stream = Stream::keyed(self.seed, &self.key(Purpose::Play, round));
             let play = self.play.as_mut().expect("a training without a model plays");
             let mut ended = Vec::new();

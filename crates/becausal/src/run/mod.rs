@@ -23,4 +23,4 @@ pub use crc32c::{crc32c, masked};
 pub use directory::{RunDirectory, RunError};
 pub use events::EventWriter;
 pub use train_config::TrainConfig;
-pub use training_run::{TrainError, TrainingRun};
+pub use training_run::{Saved, TrainError, TrainingRun};
