@@ -112,11 +112,13 @@ pub enum Command {
     Reproduce(Reproduce),
     /// One page about a run: what was learned, an episode explained, how far to trust it
     #[command(after_help = "Examples:\n  becausal report run -o report.html\n  \
-        becausal report run --episode 3 --steps 40 -o report.html\n\n\
+        becausal report run --episode 3 --steps 40 -o report.html\n  \
+        becausal report run --episode-seed 7 -o report.html   # of a trained run\n\n\
         The page is complete in itself: it opens from disk and loads nothing. Without --episode it \
-        shows the recorded decision that mattered most.")]
+        shows the decision that mattered most: of those recorded, or, where the run has a policy, of \
+        episodes that it plays anew.")]
     Report(Report),
-    /// From nothing to an explanation, in about two minutes
+    /// From nothing to an explanation, in under a minute
     #[command(after_help = "Examples:\n  becausal demo\n  becausal demo CartPole-v1 -o cart-pole")]
     Demo(Demo),
 }
@@ -380,6 +382,24 @@ pub enum Reproduce {
         compared is how well the policy acts for the steps it has really seen: a model makes \
         experience of its own out of them, and costs time.")]
     Curves(ReproduceCurves),
+    /// The figures: graphs, chains, the table and the curves, the paper's and ours side by side
+    #[command(after_help = "Examples:\n  becausal reproduce examples --quick -o quick\n  \
+        becausal reproduce examples -o examples            # then open examples/examples.html")]
+    Examples(ReproduceExamples),
+}
+
+#[derive(Args)]
+pub struct ReproduceExamples {
+    /// The folder to write the page, pictures and data into
+    #[arg(short, long, value_name = "DIR", default_value = "becausal-examples")]
+    pub output: PathBuf,
+    /// An environment of the learning curves (may be given several times; the landers take hours;
+    /// default: CartPole-v1)
+    #[arg(long, value_name = "ENV", value_parser = ["CartPole-v1", "LunarLander-v3", "LunarLanderContinuous-v3", "BuildMarine-v0"])]
+    pub env: Vec<String>,
+    /// A small version, in seconds: to see that everything works
+    #[arg(long)]
+    pub quick: bool,
 }
 
 #[derive(Args)]
@@ -399,6 +419,9 @@ pub struct ReproduceCurves {
     /// A small version: few steps, small networks, short evaluations. Too little to learn much from
     #[arg(long)]
     pub quick: bool,
+    /// Settings of a still smaller version, as TOML
+    #[arg(skip)]
+    pub change: Option<&'static str>,
 }
 
 #[derive(Args)]
@@ -467,9 +490,13 @@ pub struct Report {
     /// Where to write the page
     #[arg(short, long, value_name = "HTML")]
     pub output: PathBuf,
-    /// The episode of the recorded transitions, counted from 0 (default: the most telling one)
-    #[arg(long, value_name = "E")]
+    /// The episode of the recorded transitions, counted from 0 (default: the most telling one; of a
+    /// trained run, of new episodes)
+    #[arg(long, value_name = "E", conflicts_with = "episode_seed")]
     pub episode: Option<usize>,
+    /// An episode that the run's policy plays anew from this seed
+    #[arg(long, value_name = "S")]
+    pub episode_seed: Option<u64>,
     /// How many steps are explained, 1 to 40
     #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u8).range(1..=40))]
     pub steps: u8,

@@ -5,10 +5,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use becausal::data::write_atomically;
-use becausal::env::{self, AnyEnvironment, episode_seed, find, replay};
+use becausal::env::{self, episode_seed, find};
 use becausal::explain::{Audit, Contrast, Decision};
 use becausal::render::action_token;
-use becausal::{Environment, Transitions};
 use clap::Parser;
 use serde_json::json;
 
@@ -17,6 +16,7 @@ use crate::describe;
 use crate::failure::Failure;
 use crate::number::{brief, count, counted};
 use crate::opened::Opened;
+use crate::played::Played;
 use crate::report::{Page, Request, make};
 
 /// Seed of the recorded episodes.
@@ -51,7 +51,7 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
             eprintln!("{text}");
         }
     };
-    let time = if arguments.quick { "some seconds" } else { "about two minutes on 2 cores" };
+    let time = if arguments.quick { "some seconds" } else { "well under a minute on 2 free cores" };
     say(&format!(
         "becausal demo: from nothing to an explanation of {}, in {time}. Everything goes into {}.\n",
         entry.id,
@@ -73,9 +73,11 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
     ));
     let opened = Opened::read(&trained)?;
     let environment = entry.make(&env::Options::default())?;
-    let scene = |episode: usize, step: usize| {
-        let played = played(&environment, &opened.data, episode, step, None).ok()?;
-        played.1.scene()
+    let episodes = u32::try_from(opened.data.episodes()).unwrap_or(u32::MAX);
+    let played = Played {
+        environment: &environment,
+        data: &opened.data,
+        seeds: (0..episodes).map(|episode| episode_seed(SEED, episode)).collect(),
     };
     let page = make(
         &Request {
@@ -84,7 +86,9 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
             steps: size.steps,
             horizon: HORIZON,
             states: size.states,
-            scene: &scene,
+            data: &opened.data,
+            played: Some(&played),
+            fresh: false,
             file: &page_file,
             before: stages.iter().map(|s| (s.shown(), s.what.to_owned())).collect(),
         },
@@ -92,7 +96,7 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
     )?;
     write_atomically(&page_file, page.html.as_bytes())?;
     let check = match &page.decision {
-        Some(decision) => Some(check(&environment, &opened.data, decision)?),
+        Some(decision) => Some(check(&played, decision)?),
         None => None,
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -163,36 +167,12 @@ fn refuse_others(folder: &Path) -> Result<(), Failure> {
     Err(Failure::failed(format!("{}: {problem}", folder.display())))
 }
 
-/// Plays the beginning of a recorded episode again, up to before a step, and further with another action there
-/// and the recorded ones after it.
-fn played(
-    environment: &AnyEnvironment,
-    data: &Transitions,
-    episode: usize,
-    until: usize,
-    other: Option<(usize, &[f64])>,
-) -> Result<(Transitions, AnyEnvironment), Failure> {
-    let slots = data.schema().action_slots();
-    let rows = data.episode(episode).take(until);
-    let mut actions: Vec<Vec<f64>> =
-        rows.map(|row| data.row(row)[slots.clone()].to_vec()).collect();
-    if let Some((step, action)) = other {
-        actions[step] = action.to_vec();
-    }
-    let seed = episode_seed(SEED, u32::try_from(episode).unwrap_or(u32::MAX));
-    Ok(replay(environment.clone(), seed, &actions)?)
-}
-
 /// By how much the action taken is really paid more than its rival, with the same noise.
-fn check(
-    environment: &AnyEnvironment,
-    data: &Transitions,
-    decision: &Decision,
-) -> Result<f64, Failure> {
+fn check(played: &Played<'_>, decision: &Decision) -> Result<f64, Failure> {
     let Decision { episode, step, ref rival, .. } = *decision;
     let until = step + HORIZON;
     let paid = |other: Option<(usize, &[f64])>| -> Result<f64, Failure> {
-        let (record, _) = played(environment, data, episode, until, other)?;
+        let (record, _) = played.again(episode, until, other)?;
         Ok(record.total_reward().iter().skip(step).sum())
     };
     Ok(paid(None)? - paid(Some((step, rival)))?)

@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -18,8 +17,9 @@ use crate::check::load_schema;
 use crate::describe;
 use crate::failure::{Failure, INTERRUPTED};
 use crate::number::{brief, counted};
+use crate::output::refuse_unwritable;
 use crate::picture::{check_format, draw_graph};
-use crate::progress::Progress;
+use crate::progress::EdgeProgress;
 
 pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
     let started = Instant::now();
@@ -57,24 +57,16 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
         }
         eprintln!("stopping: what is finished will be kept (Ctrl-C again: at once)");
     });
-    let progress: Mutex<Option<(Progress, usize)>> = Mutex::new(None);
+    let progress = EdgeProgress::new(common.quiet);
     let graph = discover(&recording.transitions, &options, &|step| {
-        let mut place = progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (bar, done) =
-            place.get_or_insert_with(|| (Progress::new(step.total, "edges", common.quiet), 0));
-        bar.at(&format!("{} -> {}", step.cause, step.effect));
-        bar.advance(step.done.saturating_sub(*done));
-        *done = step.done.max(*done);
+        progress.show(step);
         if interrupted.load(Ordering::SeqCst) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     })?;
-    if let Some((bar, _)) = progress.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
-    {
-        bar.finish();
-    }
+    progress.finish();
     let text = graph.to_json();
     write_atomically(&arguments.output, text.as_bytes())?;
     if let Some(path) = &arguments.picture {
@@ -88,19 +80,6 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
         report(&graph, &arguments.output, stopped)
     };
     if stopped { Err(Failure::interrupted(text)) } else { Ok(text) }
-}
-
-/// Says that a graph cannot be written before hours of work, not after.
-fn refuse_unwritable(path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let problem = if path.is_dir() {
-        "there is a folder of this name"
-    } else if folder.is_some_and(|folder| !folder.is_dir()) {
-        "the folder does not exist"
-    } else {
-        return Ok(());
-    };
-    Err(Failure::failed(format!("{}: cannot write: {problem}", path.display())))
 }
 
 fn summary(

@@ -1,7 +1,8 @@
 //! `becausal fit`: what follows from a state and an action?
 
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Instant;
 
 use becausal::data::{ReadOptions, read};
@@ -19,7 +20,7 @@ use crate::check::load_schema;
 use crate::describe;
 use crate::failure::Failure;
 use crate::number::{brief, counted};
-use crate::progress::Progress;
+use crate::progress::{EdgeProgress, MemberProgress};
 
 /// The share of the episodes that nothing is learned from: they show how good the model is.
 const TEST_SHARE: f64 = 0.1;
@@ -117,19 +118,12 @@ fn find_graph(
         });
     }
     let options = Options { eta: arguments.eta, seed: arguments.seed, ..Options::default() };
-    let progress: Mutex<Option<(Progress, usize)>> = Mutex::new(None);
+    let progress = EdgeProgress::new(common.quiet);
     let graph = discover(data, &options, &|step| {
-        let mut place = progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let (bar, done) =
-            place.get_or_insert_with(|| (Progress::new(step.total, "edges", common.quiet), 0));
-        bar.at(&format!("{} -> {}", step.cause, step.effect));
-        bar.advance(step.done.saturating_sub(*done));
-        *done = step.done.max(*done);
-        std::ops::ControlFlow::Continue(())
+        progress.show(step);
+        ControlFlow::Continue(())
     })?;
-    if let Some((bar, _)) = progress.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        bar.finish();
-    }
+    progress.finish();
     Ok(graph)
 }
 
@@ -172,18 +166,9 @@ fn fit(
         seed: arguments.seed,
         ..FitOptions::default()
     };
-    let total = options.members * options.steps;
-    let bar = Mutex::new((Progress::new(total, "steps", common.quiet), vec![0; options.members]));
-    let fitted = WorldModel::fit(data, kind, structure, &options, &|step| {
-        let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
-        let (bar, done) = &mut *bar;
-        // A network that stops early has done all its steps.
-        let now = if step.done { step.steps } else { step.step };
-        bar.at(&format!("{}, held-out log-likelihood {:.2}", kind.name(), step.held_out));
-        bar.advance(now - done[step.member]);
-        done[step.member] = now;
-    })?;
-    bar.into_inner().unwrap_or_else(PoisonError::into_inner).0.finish();
+    let progress = MemberProgress::new(kind.name(), options.members, options.steps, common.quiet);
+    let fitted = WorldModel::fit(data, kind, structure, &options, &|step| progress.show(step))?;
+    progress.finish();
     Ok(fitted)
 }
 

@@ -15,13 +15,16 @@ mod failure;
 mod fit;
 mod number;
 mod opened;
+mod output;
 mod picture;
+mod played;
 mod progress;
 mod replay;
 mod report;
 mod report_config;
 mod reproduce_aim;
 mod reproduce_curves;
+mod reproduce_examples;
 mod stop;
 mod train;
 
@@ -83,6 +86,9 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         Command::Reproduce(Reproduce::Aim(arguments)) => reproduce_aim::run(common, arguments),
         Command::Reproduce(Reproduce::Curves(arguments)) => {
             reproduce_curves::run(common, arguments)
+        }
+        Command::Reproduce(Reproduce::Examples(arguments)) => {
+            reproduce_examples::run(common, arguments)
         }
         Command::Report(arguments) => {
             report::run(common, arguments, &Opened::read(&arguments.run)?)

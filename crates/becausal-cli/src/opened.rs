@@ -10,6 +10,7 @@ use becausal::run::{RunDirectory, TrainConfig};
 use becausal::{CausalGraph, Schema, Transitions};
 
 use crate::failure::Failure;
+use crate::report_config::is_of_fit;
 
 /// The parts of a run.
 pub struct Opened {
@@ -29,14 +30,6 @@ impl Opened {
     /// Reads the parts of a run from its folder.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let run = RunDirectory::open(path)?;
-        let environment = match run.environment() {
-            // A training knows the options of its environment.
-            Some(entry) => Some(match TrainConfig::parse(&run.read_config()?) {
-                Ok(config) => config.make()?,
-                Err(_) => entry.make(&env::Options::default())?,
-            }),
-            None => None,
-        };
         let policy = run.read_policy()?.map(|policy| Box::new(policy) as Box<dyn Policy>);
         Ok(Self {
             schema: Arc::clone(run.schema()),
@@ -44,7 +37,25 @@ impl Opened {
             graph: run.read_graph()?,
             dynamics: Box::new(run.read_model()?),
             policy,
-            environment,
+            environment: environment(&run)?,
         })
     }
+}
+
+/// The environment as it was in the run: a training has its options, a fit knows of none.
+fn environment(run: &RunDirectory) -> Result<Option<AnyEnvironment>, Failure> {
+    let Some(entry) = run.environment() else { return Ok(None) };
+    let text = run.read_config()?;
+    if is_of_fit(&text) {
+        return Ok(Some(entry.make(&env::Options::default())?));
+    }
+    // Options that were lost would make another environment of it, without a word.
+    let config = TrainConfig::parse(&text).map_err(|problem| {
+        Failure::failed(format!(
+            "{}: cannot tell which environment the run is of: {problem}; restore the file, or \
+             train again",
+            run.path().join("config.toml").display()
+        ))
+    })?;
+    Ok(Some(config.make()?))
 }

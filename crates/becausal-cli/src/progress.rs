@@ -1,8 +1,11 @@
 //! Progress of long work: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use becausal::discovery::Step;
+use becausal::model::FitProgress;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::number;
@@ -64,5 +67,65 @@ impl Progress {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// Progress of a discovery, told by the threads that test its edges.
+pub struct EdgeProgress {
+    quiet: bool,
+    /// The bar and how many edges it shows as done; begun with the first edge, which tells how many there are.
+    shown: Mutex<Option<(Progress, usize)>>,
+}
+
+impl EdgeProgress {
+    pub fn new(quiet: bool) -> Self {
+        Self { quiet, shown: Mutex::new(None) }
+    }
+
+    /// Another edge is being tested.
+    pub fn show(&self, step: &Step) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let (bar, done) =
+            shown.get_or_insert_with(|| (Progress::new(step.total, "edges", self.quiet), 0));
+        bar.at(&format!("{} -> {}", step.cause, step.effect));
+        bar.advance(step.done.saturating_sub(*done));
+        *done = step.done.max(*done);
+    }
+
+    /// All edges are tested.
+    pub fn finish(self) {
+        if let Some((bar, _)) = self.shown.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            bar.finish();
+        }
+    }
+}
+
+/// Progress of a fit, told by the threads that fit its members.
+pub struct MemberProgress {
+    /// The bar, and how many steps it shows as done of each member.
+    shown: Mutex<(Progress, Vec<usize>)>,
+    name: &'static str,
+}
+
+impl MemberProgress {
+    pub fn new(name: &'static str, members: usize, steps: usize, quiet: bool) -> Self {
+        let bar = Progress::new(members * steps, "steps", quiet);
+        Self { shown: Mutex::new((bar, vec![0; members])), name }
+    }
+
+    /// A member has done some more steps.
+    pub fn show(&self, step: FitProgress) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let (bar, done) = &mut *shown;
+        // A network that stops early has done all its steps.
+        let now = if step.done { step.steps } else { step.step };
+        bar.at(&format!("{}, held-out log-likelihood {:.2}", self.name, step.held_out));
+        bar.advance(now - done[step.member]);
+        done[step.member] = now;
+    }
+
+    /// All members are fitted.
+    pub fn finish(self) {
+        self.shown.into_inner().unwrap_or_else(PoisonError::into_inner).0.finish();
     }
 }

@@ -15,17 +15,24 @@ pub struct FitConfig {
     pub seed: Option<u64>,
 }
 
+/// Whether a run's configuration says that `fit` made it.
+pub fn is_of_fit(text: &str) -> bool {
+    value(text, "command").as_deref() == Some("fit")
+}
+
+/// A value of a run's configuration.
+fn value(text: &str, key: &str) -> Option<String> {
+    let mut lines = text.lines().filter_map(|line| line.split_once(" = "));
+    lines.find(|(name, _)| *name == key).map(|(_, value)| value.trim_matches('"').to_owned())
+}
+
 /// The configuration of a run that `fit` made; `None` for others.
 pub fn read(run: &RunDirectory) -> Option<FitConfig> {
     let text = run.read_config().ok()?;
-    let value = |key: &str| {
-        let lines = text.lines().filter_map(|line| line.split_once(" = "));
-        let found = lines.filter(|(name, _)| *name == key).map(|(_, value)| value).next();
-        found.map(|value| value.trim_matches('"').to_owned())
-    };
-    if value("command")? != "fit" {
+    if !is_of_fit(&text) {
         return None;
     }
+    let value = |key: &str| value(&text, key);
     Some(FitConfig {
         data: value("data")?,
         model: value("model")?,

@@ -35,9 +35,37 @@ const METHODS: [(&str, &str, &str); 7] = [
 /// Whether each state matters to each effect, action by action: `[action][effect][state]`.
 type Edges = Vec<Vec<Vec<bool>>>;
 
+/// The scores of each method in the order of the table, seed by seed.
+pub type Scores = Vec<Vec<Score>>;
+
+/// A line of the table.
+pub struct Figures {
+    pub key: &'static str,
+    pub name: &'static str,
+    /// What the paper reports; empty where it does not.
+    pub paper: &'static str,
+    /// Shares of the edges that are right: mean, spread and the worst seed.
+    pub accuracy: f64,
+    pub spread: f64,
+    pub worst: f64,
+    pub f1: f64,
+    /// Edges that are wrong.
+    pub distance: f64,
+}
+
 pub fn run(common: &Common, arguments: &ReproduceAim) -> Result<String, Failure> {
+    let found = measure(common, arguments)?;
+    Ok(if common.json {
+        describe::line(&as_json(arguments, &found))
+    } else {
+        told(arguments, &found)
+    })
+}
+
+/// Recovers the influences with every method.
+pub fn measure(common: &Common, arguments: &ReproduceAim) -> Result<Scores, Failure> {
     let mut bar = Progress::new(arguments.seeds.len(), "seeds", common.quiet);
-    let mut found: Vec<Vec<Score>> = vec![Vec::new(); METHODS.len()];
+    let mut found: Scores = vec![Vec::new(); METHODS.len()];
     for &seed in &arguments.seeds {
         for (at, score) in one_seed(arguments, seed)?.into_iter().enumerate() {
             found[at].push(score);
@@ -45,11 +73,28 @@ pub fn run(common: &Common, arguments: &ReproduceAim) -> Result<String, Failure>
         bar.advance(1);
     }
     bar.finish();
-    Ok(if common.json {
-        describe::line(&as_json(arguments, &found))
-    } else {
-        told(arguments, &found)
-    })
+    Ok(found)
+}
+
+/// The table, line by line.
+pub fn figures(found: &[Vec<Score>]) -> Vec<Figures> {
+    let line = |(&(key, name, paper), scores): (&(_, _, _), &Vec<Score>)| {
+        let mean = |of: &dyn Fn(&Score) -> f64| {
+            mean_and_spread(&scores.iter().map(of).collect::<Vec<f64>>())
+        };
+        let (accuracy, spread) = mean(&Score::accuracy);
+        Figures {
+            key,
+            name,
+            paper,
+            accuracy,
+            spread,
+            worst: scores.iter().map(Score::accuracy).fold(1.0, f64::min),
+            f1: mean(&Score::f1).0,
+            distance: mean(&|score| score.distance() as f64).0,
+        }
+    };
+    METHODS.iter().zip(found).map(line).collect()
 }
 
 fn one_seed(arguments: &ReproduceAim, seed: u64) -> Result<Vec<Score>, Failure> {
@@ -146,55 +191,55 @@ fn mean_and_spread(numbers: &[f64]) -> (f64, f64) {
     (mean, (squares / numbers.len() as f64).sqrt())
 }
 
-fn as_json(arguments: &ReproduceAim, found: &[Vec<Score>]) -> Value {
+pub fn as_json(arguments: &ReproduceAim, found: &[Vec<Score>]) -> Value {
     let mut methods = Map::new();
-    for ((key, _, _), scores) in METHODS.iter().zip(found) {
-        let list = |of: &dyn Fn(&Score) -> f64| -> Vec<f64> { scores.iter().map(of).collect() };
-        let accuracies = list(&Score::accuracy);
+    for (line, scores) in figures(found).iter().zip(found) {
         let entry = json!({
-            "accuracy": mean_and_spread(&accuracies).0,
-            "accuracy_spread": mean_and_spread(&accuracies).1,
-            "f1": mean_and_spread(&list(&Score::f1)).0,
-            "shd": mean_and_spread(&list(&|score| score.distance() as f64)).0,
-            "per_seed": accuracies,
+            "accuracy": line.accuracy,
+            "accuracy_spread": line.spread,
+            "f1": line.f1,
+            "shd": line.distance,
+            "per_seed": scores.iter().map(Score::accuracy).collect::<Vec<f64>>(),
         });
-        methods.insert((*key).to_owned(), entry);
+        methods.insert(line.key.to_owned(), entry);
     }
     json!({ "rows": arguments.rows, "seeds": arguments.seeds, "tau": TAU, "methods": methods })
 }
 
+/// What the columns of the table are.
+pub const HEADINGS: [&str; 7] = ["", "paper", "accuracy", "spread", "worst", "F1", "distance"];
+
+impl Figures {
+    /// The cells of its line.
+    pub fn cells(&self) -> [String; 7] {
+        [
+            self.name.to_owned(),
+            self.paper.to_owned(),
+            format!("{:.1} %", 100.0 * self.accuracy),
+            format!("{:.1}", 100.0 * self.spread),
+            format!("{:.0} %", 100.0 * self.worst),
+            format!("{:.3}", self.f1),
+            format!("{:.1}", self.distance),
+        ]
+    }
+}
+
 fn told(arguments: &ReproduceAim, found: &[Vec<Score>]) -> String {
-    let mut table = Table::new([
-        ("", Alignment::Left),
-        ("paper", Alignment::Right),
-        ("accuracy", Alignment::Right),
-        ("spread", Alignment::Right),
-        ("worst", Alignment::Right),
-        ("F1", Alignment::Right),
-        ("distance", Alignment::Right),
-    ]);
-    for ((_, name, paper), scores) in METHODS.iter().zip(found) {
-        let list = |of: &dyn Fn(&Score) -> f64| -> Vec<f64> { scores.iter().map(of).collect() };
-        let accuracies = list(&Score::accuracy);
-        let (accuracy, spread) = mean_and_spread(&accuracies);
-        let worst = accuracies.iter().copied().fold(1.0, f64::min);
-        table.push([
-            (*name).to_owned(),
-            (*paper).to_owned(),
-            format!("{:.1} %", 100.0 * accuracy),
-            format!("{:.1}", 100.0 * spread),
-            format!("{:.0} %", 100.0 * worst),
-            format!("{:.3}", mean_and_spread(&list(&Score::f1)).0),
-            format!("{:.1}", mean_and_spread(&list(&|score| score.distance() as f64)).0),
-        ]);
+    let align = |(place, heading): (usize, &'static str)| match place {
+        0 => (heading, Alignment::Left),
+        _ => (heading, Alignment::Right),
+    };
+    let mut table = Table::new(HEADINGS.into_iter().enumerate().map(align));
+    for line in figures(found) {
+        table.push(line.cells());
     }
     let mut text = String::new();
     let _ = writeln!(
         text,
         "Which states matter to which effects under each action of AimTest-v0: 4 actions x 5 effects \
-         x 5 states = 100 edges, from {} random-policy rows, tau {TAU}, {} seeds.\n\n{}",
+         x 5 states = 100 edges, from {} random-policy rows, tau {TAU}, {}.\n\n{}",
         crate::number::count(arguments.rows),
-        arguments.seeds.len(),
+        crate::number::counted(arguments.seeds.len(), "seed"),
         table.lines()
     );
     text

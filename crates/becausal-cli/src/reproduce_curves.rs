@@ -33,7 +33,7 @@ const ARENAS: [Arena; 4] = [
 ];
 
 /// What is compared, in the order of the table.
-const MODELS: [&str; 4] = ["none", "mlp", "full", "causal"];
+pub const MODELS: [&str; 4] = ["none", "mlp", "full", "causal"];
 
 /// Points of a curve.
 const POINTS: usize = 20;
@@ -46,15 +46,46 @@ const QUICK: &str = "members = 2\nmodel_width = 32\nfit_batch = 128\nfit_steps_f
 const QUICK_EPOCHS: usize = 8;
 
 /// One training: real steps and mean evaluation after every epoch, and the final evaluation.
-struct Curve {
-    model: &'static str,
-    seed: u64,
-    points: Vec<(usize, f64)>,
-    last: f64,
-    seconds: f64,
+pub struct Curve {
+    pub model: &'static str,
+    pub seed: u64,
+    pub points: Vec<(usize, f64)>,
+    pub last: f64,
+    pub seconds: f64,
+}
+
+/// The trainings of an environment.
+pub struct Curves {
+    pub id: &'static str,
+    pub each: Vec<Curve>,
+    /// The mean return of a policy that is written by hand, where there is one.
+    pub by_hand: Option<f64>,
+    /// Episodes of the final evaluations.
+    pub episodes: usize,
 }
 
 pub fn run(common: &Common, arguments: &ReproduceCurves) -> Result<String, Failure> {
+    let measured = measure(common, arguments)?;
+    if common.json {
+        let values: Vec<Value> = measured.iter().map(as_json).collect();
+        return Ok(describe::line(&json!({ "environments": values, "folder": arguments.output })));
+    }
+    let mut text: String = measured.iter().map(told).collect();
+    let _ = writeln!(
+        text,
+        "Mean return as the environment pays, of the best policy of each seed in {} new episodes; \
+         curves as .csv, .svg and .png in {}.",
+        measured.first().map_or(0, |curves| curves.episodes),
+        arguments.output.display()
+    );
+    if arguments.quick {
+        text.push_str("--quick shows that everything works; it is too little to compare by.\n");
+    }
+    Ok(text)
+}
+
+/// Trains with every kind of model and writes the curves of each environment when they are complete.
+pub fn measure(common: &Common, arguments: &ReproduceCurves) -> Result<Vec<Curves>, Failure> {
     std::fs::create_dir_all(&arguments.output).map_err(|error| {
         Failure::failed(format!("{}: cannot make it: {error}", arguments.output.display()))
     })?;
@@ -69,37 +100,25 @@ pub fn run(common: &Common, arguments: &ReproduceCurves) -> Result<String, Failu
     };
     let total = arenas.len() * MODELS.len() * seeds.len();
     let mut bar = Progress::new(total, "trainings", common.quiet);
-    let (mut text, mut values, mut episodes) = (String::new(), Vec::new(), 0);
+    let mut measured = Vec::new();
     for arena in arenas {
         let id = arena.id;
-        episodes = settings(arguments, arena, "causal")?.evaluation_episodes;
-        let mut curves = Vec::new();
+        let mut each = Vec::new();
         for model in MODELS {
             for &seed in &seeds {
                 bar.at(&format!("{id}, {model}, seed {seed}"));
-                curves.push(train(arguments, arena, model, seed)?);
+                each.push(train(arguments, arena, model, seed)?);
                 bar.advance(1);
             }
         }
         let by_hand = by_hand(arena, &seeds)?;
-        write_files(&arguments.output, id, &curves, by_hand)?;
-        text.push_str(&told(id, &curves, by_hand));
-        values.push(as_json(id, &curves, by_hand));
+        let episodes = settings(arguments, arena, "causal")?.evaluation_episodes;
+        let curves = Curves { id, each, by_hand, episodes };
+        write_files(&arguments.output, &curves)?;
+        measured.push(curves);
     }
     bar.finish();
-    if common.json {
-        return Ok(describe::line(&json!({ "environments": values, "folder": arguments.output })));
-    }
-    let _ = writeln!(
-        text,
-        "Mean return as the environment pays, of the best policy of each seed in {episodes} new \
-         episodes; curves as .csv, .svg and .png in {}.",
-        arguments.output.display()
-    );
-    if arguments.quick {
-        text.push_str("--quick shows that everything works; it is too little to compare by.\n");
-    }
-    Ok(text)
+    Ok(measured)
 }
 
 fn make(arena: &Arena) -> Result<AnyEnvironment, Failure> {
@@ -121,6 +140,9 @@ fn settings(arguments: &ReproduceCurves, arena: &Arena, model: &str) -> Result<S
         settings.warm_up = settings.warm_up.min(settings.steps / 4);
         settings.epoch_steps = settings.steps / QUICK_EPOCHS;
         settings.graph_from = settings.graph_from.min(settings.steps / 2);
+    }
+    if let Some(change) = arguments.change {
+        settings.change(change, "the curves' settings")?;
     }
     if settings.model == Imagination::None {
         // Its preset is for more steps than a model needs: with few of them it has to learn more often.
@@ -176,30 +198,35 @@ fn resampled(curve: &Curve, steps: f64) -> Option<f64> {
     Some(y0 + (y1 - y0) * (steps - x0 as f64) / (x1 - x0).max(1) as f64)
 }
 
-fn mean_and_spread(values: &[f64]) -> (f64, f64) {
+pub fn mean_and_spread(values: &[f64]) -> (f64, f64) {
     let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;
     let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
     (mean, (squares / count).sqrt())
 }
 
-fn of_model<'a>(curves: &'a [Curve], model: &'a str) -> impl Iterator<Item = &'a Curve> {
+pub fn of_model<'a>(curves: &'a [Curve], model: &'a str) -> impl Iterator<Item = &'a Curve> {
     curves.iter().filter(move |curve| curve.model == model)
 }
 
-fn write_files(
-    folder: &Path,
-    id: &str,
-    curves: &[Curve],
-    by_hand: Option<f64>,
-) -> Result<(), Failure> {
+fn write_files(folder: &Path, curves: &Curves) -> Result<(), Failure> {
+    let id = curves.id;
     let mut csv = String::from("model,seed,real_steps,mean_return\n");
-    for curve in curves {
+    for curve in &curves.each {
         for (steps, mean) in &curve.points {
             let _ = writeln!(csv, "{},{},{steps},{mean}", curve.model, curve.seed);
         }
     }
     write_atomically(&folder.join(format!("{id}.csv")), csv.as_bytes())?;
+    let drawing = chart(curves)?.drawing();
+    write_atomically(&folder.join(format!("{id}.svg")), drawing.svg().as_bytes())?;
+    let png = drawing.png(2.0).map_err(Failure::failed)?;
+    Ok(write_atomically(&folder.join(format!("{id}.png")), &png)?)
+}
+
+/// The mean curve of each kind of model, with its range over the seeds.
+pub fn chart(curves: &Curves) -> Result<Chart, Failure> {
+    let (id, by_hand, curves) = (curves.id, curves.by_hand, curves.each.as_slice());
     let end = curves.iter().filter_map(|c| c.points.last()).map(|(x, _)| *x).min().unwrap_or(1);
     let mut series = Vec::new();
     for model in MODELS {
@@ -225,11 +252,7 @@ fn write_files(
     }
     let seeds = of_model(curves, MODELS[0]).count();
     let title = format!("{id}: mean and range of {}", counted(seeds, "seed"));
-    let chart = Chart::new(title, "real steps", "mean return", series).map_err(Failure::failed)?;
-    let drawing = chart.drawing();
-    write_atomically(&folder.join(format!("{id}.svg")), drawing.svg().as_bytes())?;
-    let png = drawing.png(2.0).map_err(Failure::failed)?;
-    Ok(write_atomically(&folder.join(format!("{id}.png")), &png)?)
+    Chart::new(title, "real steps", "mean return", series).map_err(Failure::failed)
 }
 
 fn first_step(series: &Series) -> f64 {
@@ -239,7 +262,7 @@ fn first_step(series: &Series) -> f64 {
 /// The reference line where there is a policy that is written by hand.
 const BY_HAND: &str = "build order by hand";
 
-fn name(model: &str) -> &'static str {
+pub fn name(model: &str) -> &'static str {
     match model {
         "none" => "no model",
         "mlp" => "dense model",
@@ -248,7 +271,8 @@ fn name(model: &str) -> &'static str {
     }
 }
 
-fn told(id: &str, curves: &[Curve], by_hand: Option<f64>) -> String {
+fn told(curves: &Curves) -> String {
+    let (id, by_hand, curves) = (curves.id, curves.by_hand, curves.each.as_slice());
     let mut table = Table::new([
         (id, Alignment::Left),
         ("return", Alignment::Right),
@@ -279,8 +303,9 @@ fn told(id: &str, curves: &[Curve], by_hand: Option<f64>) -> String {
     format!("{}\n", table.lines())
 }
 
-fn as_json(id: &str, curves: &[Curve], by_hand: Option<f64>) -> Value {
+pub fn as_json(curves: &Curves) -> Value {
     let each: Vec<Value> = curves
+        .each
         .iter()
         .map(|curve| {
             json!({
@@ -292,5 +317,5 @@ fn as_json(id: &str, curves: &[Curve], by_hand: Option<f64>) -> Value {
             })
         })
         .collect();
-    json!({ "environment": id, "trainings": each, "by_hand": by_hand })
+    json!({ "environment": curves.id, "trainings": each, "by_hand": curves.by_hand })
 }

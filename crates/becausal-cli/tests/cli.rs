@@ -150,8 +150,11 @@ fn the_last_state_of_a_replay_can_be_drawn() {
     let scene = fs::read_to_string(folder.path().join("scene.svg")).expect("a scene");
     assert!(scene.starts_with("<svg") && scene.ends_with("</svg>\n"));
     fs::write(folder.path().join("actions.txt"), "left\n").expect("written");
-    let errors = refused(folder.path(), &replay("CartPole-v1"), 2);
-    assert!(errors.contains("CartPole-v1 cannot be drawn: leave out --scene"), "{errors}");
+    done(folder.path(), &replay("CartPole-v1"));
+    let scene = fs::read_to_string(folder.path().join("scene.svg")).expect("a scene");
+    assert!(scene.starts_with("<svg") && scene.ends_with("</svg>\n"));
+    let errors = refused(folder.path(), &replay("Vacuum-v0"), 2);
+    assert!(errors.contains("Vacuum-v0 cannot be drawn: leave out --scene"), "{errors}");
 }
 
 #[test]

@@ -132,11 +132,54 @@ fn the_same_run_gives_the_same_page_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_trained_run_is_shown_in_new_episodes_with_its_curves_and_drawings() {
+    let folder = folder();
+    let at = folder.path();
+    let settings = [
+        "steps=300",
+        "warm_up=100",
+        "epoch_steps=100",
+        "rounds=2",
+        "samples=256",
+        "members=1",
+        "fit_steps_first=20",
+        "fit_steps_graph=10",
+        "fit_steps=10",
+        "final_fit_steps=20",
+    ];
+    let set = settings.iter().flat_map(|setting| ["--set", setting]);
+    let train: Vec<&str> =
+        ["train", "CartPole-v1", "-o", "run", "-q"].into_iter().chain(set).collect();
+    done(at, &train);
+    let report = ["report", "run", "-o", "report.html", "--steps", "3", "--states", "3", "-q"];
+    let told = done(at, &report);
+    assert!(told.starts_with("report.html: 3 steps of a new episode from seed "), "{told}");
+    let page = fs::read_to_string(at.join("report.html")).expect("a page");
+    for words in [
+        "How it learned",
+        "The best evaluation was ",
+        "An episode that the trained policy played anew, from seed ",
+        "10 episodes that the policy played after the training",
+        "becausal explain run --episode-seed ",
+    ] {
+        assert!(page.contains(words), "{words} is missing");
+    }
+    assert_eq!(page.matches("class=\"scene\"").count(), 3, "every step is drawn");
+    document(&parsed(&page));
+    let seeded = [&report[..], &["--episode-seed", "7", "--json"]].concat();
+    let value: Value = serde_json::from_str(&done(at, &seeded)).expect("JSON");
+    assert_eq!(value["episode_seed"], 7);
+    let recorded = done(at, &[&report[..], &["--episode", "1"]].concat());
+    assert!(recorded.contains("3 steps of episode 1 explained"), "{recorded}");
+}
+
+#[test]
 fn what_cannot_be_reported_is_said() {
     let folder = folder();
     let at = folder.path();
     reported(at, "AimTest-v0", "2");
-    let cases: [(&[&str], i32, &str); 6] = [
+    let cases: [(&[&str], i32, &str); 7] = [
+        (&["report", "run", "-o", "a.html", "--episode-seed", "1"], 2, "this run has no policy"),
         (&["report", "nowhere", "-o", "a.html"], 1, "not a run directory"),
         (&["report", "run", "-o", "a.html", "--episode", "999"], 2, "there is no episode 999"),
         (&["report", "run", "-o", "a.html", "--steps", "41"], 2, "41 is not in 1..=40"),
@@ -147,6 +190,13 @@ fn what_cannot_be_reported_is_said() {
     for (arguments, code, words) in cases {
         let text = refused(at, arguments, code);
         assert!(text.contains(words), "{words} is missing in\n{text}");
+    }
+    // Without its options the environment of a training is another one.
+    fs::write(at.join("run/config.toml"), "command = \"train\"\n").expect("a damaged file");
+    for command in [&["report", "run", "-o", "a.html"][..], &["explain", "run", "--step", "0"]] {
+        let text = refused(at, command, 1);
+        assert!(text.contains("run/config.toml: cannot tell which environment"), "{text}");
+        assert!(text.contains("`seed` is missing"), "{text}");
     }
     assert!(!at.join("a.html").exists());
 }

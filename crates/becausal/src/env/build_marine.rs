@@ -21,6 +21,7 @@
 
 use std::sync::Arc;
 
+use super::build_marine_scene;
 use super::environment::{Environment, EnvironmentError, Step, check_step};
 use super::minerals::Minerals;
 use super::truth::{Parents, Truth};
@@ -279,6 +280,12 @@ impl Environment for BuildMarine {
 
     fn state(&self) -> &[f64] {
         &self.state
+    }
+
+    fn scene(&self) -> Option<String> {
+        let counts = [self.minerals.workers(), self.depots, self.barracks, self.marines];
+        let (money, time) = (f64::from(self.money), self.time as f64);
+        Some(build_marine_scene::scene(counts, money, time, END as f64))
     }
 
     fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {

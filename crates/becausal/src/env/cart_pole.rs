@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::cart_pole_scene;
 use super::environment::{Environment, EnvironmentError, Step, check_step};
 use super::truth::Truth;
 use crate::random::Stream;
@@ -87,6 +88,11 @@ impl Environment for CartPole {
 
     fn state(&self) -> &[f64] {
         &self.shown
+    }
+
+    fn scene(&self) -> Option<String> {
+        let [position, _, angle, _] = self.exact;
+        Some(cart_pole_scene::scene(position, angle, POSITION_LIMIT, ANGLE_LIMIT))
     }
 
     fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {

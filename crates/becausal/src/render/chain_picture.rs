@@ -25,6 +25,18 @@ impl Why {
     /// # Errors
     /// When a weight is no number from 0 to 1, as it cannot be in a chain that was built.
     pub fn picture(&self) -> Result<Picture, PictureError> {
+        self.picture_marking(&|_, _| false, "")
+    }
+
+    /// The same with some influences of states in the second colour, and in the legend what they are.
+    ///
+    /// # Errors
+    /// As [`picture`](Self::picture).
+    pub fn picture_marking(
+        &self,
+        marked: &dyn Fn(Node, Node) -> bool,
+        words: &str,
+    ) -> Result<Picture, PictureError> {
         let chain = &self.chain;
         let trajectory = chain.trajectory();
         let schema = trajectory.schema();
@@ -57,7 +69,12 @@ impl Why {
             }
         };
         let paid = |node: Node| trajectory.value(node).map_or(0.0, |v| v.iter().sum());
-        let strokes = strokes(chain, Tone::Accent, &paid);
+        let mut strokes = strokes(chain, Tone::Accent, &paid);
+        for stroke in strokes.iter_mut().filter(|stroke| stroke.way == Way::Influence) {
+            if marked(stroke.from, stroke.to) {
+                stroke.tone = Tone::Alternative;
+            }
+        }
         let total = strokes.len();
         let strokes = without_unmoved(strokes, &moved);
         let unmoved = total - strokes.len();
@@ -67,7 +84,7 @@ impl Why {
             schema,
             steps: trajectory.len(),
             headings: headings(chain),
-            legend: &legend,
+            legend: &|strokes| legend(strokes, words),
             strokes,
             footnotes: notes(self.sentence(), unmoved, "values that have not moved"),
             description: self.sentence(),
@@ -118,8 +135,11 @@ pub(super) fn link_entry(text: &str, style: LinkStyle, tone: Tone) -> LegendEntr
 }
 
 /// Only what the picture shows.
-fn legend(strokes: &[Stroke]) -> Vec<LegendEntry> {
+fn legend(strokes: &[Stroke], marked: &str) -> Vec<LegendEntry> {
     let mut entries = vec![link_entry("chain to the rewards", LinkStyle::Solid, Tone::Accent)];
+    if strokes.iter().any(|stroke| stroke.tone == Tone::Alternative) {
+        entries.push(link_entry(marked, LinkStyle::Dashed, Tone::Alternative));
+    }
     if strokes.iter().any(|stroke| stroke.tone == Tone::Plain) {
         entries.push(link_entry("acts with it", LinkStyle::Solid, Tone::Plain));
     }

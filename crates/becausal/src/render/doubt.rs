@@ -1,5 +1,7 @@
 //! What speaks against an explanation, in words.
 
+use std::mem::{Discriminant, discriminant};
+
 use super::words::{counted, number, title};
 use crate::chain::{Node, Part};
 use crate::explain::Doubt;
@@ -65,19 +67,50 @@ pub(super) fn sentence(schema: &Schema, doubt: &Doubt, first: usize) -> String {
     }
 }
 
-/// All doubts, each sort shortened to the first few.
+/// All doubts, each told once, each sort shortened to the first few.
 #[must_use]
 pub(super) fn sentences(schema: &Schema, doubts: &[Doubt], first: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut rest = doubts;
-    while let Some(doubt) = rest.first() {
-        let sort = std::mem::discriminant(doubt);
-        let same = rest.iter().take_while(|d| std::mem::discriminant(*d) == sort).count();
-        lines.extend(rest[..same.min(MOST)].iter().map(|d| sentence(schema, d, first)));
-        if same > MOST {
-            lines.push(format!("and {} more of this kind", same - MOST));
+    let mut sorts: Vec<(Discriminant<Doubt>, Vec<String>)> = Vec::new();
+    for doubt in doubts {
+        let (sort, words) = (discriminant(doubt), sentence(schema, doubt, first));
+        match sorts.iter_mut().find(|(known, _)| *known == sort) {
+            // Both courses of a contrast may give rise to the same sentence.
+            Some((_, told)) if told.contains(&words) => {}
+            Some((_, told)) => told.push(words),
+            None => sorts.push((sort, vec![words])),
         }
-        rest = &rest[same..];
     }
-    lines
+    let shorten = |(_, mut told): (_, Vec<String>)| {
+        let more = told.split_off(told.len().min(MOST)).len();
+        told.extend((more > 0).then(|| format!("and {more} more of this kind")));
+        told
+    };
+    sorts.into_iter().flat_map(shorten).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_both_courses_of_a_contrast_give_rise_to_is_told_once() {
+        let states: String = ["a", "b", "c", "d"]
+            .map(|name| format!("{name} = {{ kind = \"continuous\" }}\n"))
+            .concat();
+        let text = format!(
+            "name = \"Letters\"\n[state]\n{states}[action]\ngo = {{ kind = \"boolean\" }}\n[reward]\nr = \"a\"\n"
+        );
+        let schema = Schema::parse(&text).expect("a schema");
+        let proxy = |step: usize, to: usize| Doubt::Proxy {
+            from: Node::state(step, 0),
+            to: Node::state(step + 1, to),
+        };
+        let doubts = [proxy(0, 0), proxy(0, 1), Doubt::WithoutPolicy, proxy(2, 0), proxy(1, 2)];
+        let told = sentences(&schema, &doubts, 0);
+        assert_eq!(told.len(), 4, "{told:?}");
+        assert!(told[3].starts_with("no policy is known"), "sorts stay together: {told:?}");
+        let many: Vec<Doubt> = [0, 1, 2, 3, 0, 3].map(|to| proxy(0, to)).to_vec();
+        let told = sentences(&schema, &many, 0);
+        assert_eq!(told.last().map(String::as_str), Some("and 1 more of this kind"));
+    }
 }

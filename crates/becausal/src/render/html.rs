@@ -52,6 +52,29 @@ pub(super) fn picture(drawing: &Drawing) -> String {
     )
 }
 
+/// A table whose first column names the rows.
+#[must_use]
+pub(super) fn table<H: AsRef<str>, R: AsRef<[String]>>(
+    label: &str,
+    headings: &[H],
+    rows: &[R],
+) -> String {
+    let head = each(headings, |cell| format!("<th scope=\"col\">{}</th>", escaped(cell.as_ref())));
+    let row = |cells: &R| {
+        let cell = |(place, cell): (usize, &String)| match place {
+            0 => format!("<th scope=\"row\">{}</th>", escaped(cell)),
+            _ => format!("<td>{}</td>", escaped(cell)),
+        };
+        format!("<tr>{}</tr>\n", each(cells.as_ref().iter().enumerate(), cell))
+    };
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>{head}</tr></thead>\
+         <tbody>\n{}</tbody></table></div>\n",
+        escaped(label),
+        each(rows, row)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

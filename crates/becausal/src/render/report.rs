@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use super::html::{each, escaped, fill, lines, picture};
 use super::layout::LayoutOptions;
+use super::report_learning::{self, ReportLearning};
 use super::report_step;
 use super::report_trust;
-use super::words::counted;
+use super::words::{counted, number};
 use crate::discovery::{CausalGraph, Verdict};
 use crate::explain::{Audit, Contrast, Why};
 use crate::model::Scores;
@@ -53,8 +54,10 @@ pub struct Report<'a> {
     pub audit: Result<Audit, String>,
     /// Who acts in the audit, in words: `random actions`.
     pub audit_policy: String,
-    /// The episode that the steps are of.
-    pub episode: usize,
+    /// How the policy learned, where it did.
+    pub learning: Option<ReportLearning>,
+    /// The episode that the steps are of, in a sentence.
+    pub subject: String,
     /// The steps that are explained, in the order of time.
     pub steps: Vec<ReportStep>,
     /// The step that the page opens with, by its place in `steps`.
@@ -79,6 +82,8 @@ impl Report<'_> {
             "name" => escaped(self.schema.name()),
             "description" => self.description(),
             "facts" => self.facts(),
+            "subject" => escaped(&self.subject),
+            "learning" => self.learning.as_ref().map_or_else(String::new, report_learning::section),
             "timeline" => report_step::timeline(self),
             "templates" => report_step::templates(self),
             "graph" => self.graph_section(),
@@ -119,8 +124,10 @@ impl Report<'_> {
                 percent(audit.changes.precision()),
                 "of the changes claimed held in the environment".into(),
             ));
-            facts
-                .push((percent(audit.sign), "of the reward differences had the right sign".into()));
+            if audit.sign_cases > 0 {
+                let words = "of the reward differences had the right sign";
+                facts.push((percent(audit.sign), words.into()));
+            }
         }
         let item = |(figure, words): (String, String)| {
             format!(
@@ -184,7 +191,12 @@ impl Report<'_> {
 /// A share as a percentage.
 pub(super) fn percent(share: f64) -> String {
     let hundredths = 100.0 * share;
-    if hundredths >= 9.95 { format!("{hundredths:.0} %") } else { format!("{hundredths:.1} %") }
+    match hundredths {
+        large if large >= 9.95 => format!("{large:.0} %"),
+        middle if middle >= 0.095 || middle == 0.0 => format!("{middle:.1} %"),
+        // Not nothing: 0.0034 %.
+        small => format!("{} %", number(small, 2)),
+    }
 }
 
 /// A share with two decimals.

@@ -242,13 +242,7 @@ fn shown<E: std::fmt::Display>(picture: Result<String, E>) -> String {
 
 /// What speaks against an answer.
 fn against(schema: &Schema, doubts: &[Doubt], first: usize) -> String {
-    // Both courses of a contrast may give rise to the same sentence.
-    let mut sentences: Vec<String> = Vec::new();
-    for sentence in doubt::sentences(schema, doubts, first) {
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
-        }
-    }
+    let sentences = doubt::sentences(schema, doubts, first);
     if sentences.is_empty() {
         return "<h4>What speaks against it</h4>\n<p>Nothing that is known.</p>\n".to_owned();
     }

@@ -1,6 +1,6 @@
 //! How far to trust a report: the audit's figures and the model's.
 
-use super::html::{each, escaped};
+use super::html::{escaped, table};
 use super::report::{Report, ReportScores, percent, thousands};
 use super::words::number;
 use crate::explain::Audit;
@@ -20,14 +20,14 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
         "these explanations".to_owned(),
         percent(audit.changes.precision()),
         percent(audit.changes.recall()),
-        percent(audit.sign),
+        signs(audit, Some(audit.sign)),
     ]];
     rows.extend(audit.trivial.iter().map(|trivial| {
         let name = match trivial.name {
             "everything" => "saying that everything changes",
             _ => "saying that nothing but the direct effect changes",
         };
-        let sign = trivial.sign.map_or_else(|| "–".to_owned(), percent);
+        let sign = signs(audit, trivial.sign);
         [
             name.to_owned(),
             percent(trivial.changes.precision()),
@@ -41,22 +41,41 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
         "of what changed, was said",
         "right sign of the reward difference",
     ];
+    let best = match audit.better_action_cases {
+        0 => "In none of the states does it matter to the reward within these steps which action is taken.".to_owned(),
+        cases => format!(
+            "The best action was named rightly in {} of the states where actions differ ({} states).",
+            percent(audit.better_action),
+            thousands(cases)
+        ),
+    };
+    let size = match audit.sign_cases {
+        0 => "No reward difference was more than negligible.".to_owned(),
+        cases => format!(
+            "Reward differences are off by {} of their mean size; {} were more than negligible.",
+            percent(audit.size_error),
+            thousands(cases)
+        ),
+    };
     format!(
         "<p>In {} states of fresh episodes under {}, every other action was tried twice: in the model and in the \
          environment itself, with the same noise ({} cases). A change counts from {} % of the variable's spread on.</p>\n\
-         {}<ul>\n<li>The best action was named rightly in {} of the states where actions differ ({} states).</li>\n\
-         <li>Reward differences are off by {} of their mean size.</li>\n\
+         {}<ul>\n<li>{}</li>\n<li>{}</li>\n\
          <li>The end of the episode was predicted rightly in {} of the cases.</li>\n</ul>",
         thousands(audit.states),
         escaped(policy),
         thousands(audit.cases),
         escaped(&number(100.0 * audit.threshold, 3)),
         table("Figures of the audit", &headings, &rows),
-        percent(audit.better_action),
-        thousands(audit.better_action_cases),
-        percent(audit.size_error),
+        escaped(&best),
+        escaped(&size),
         percent(audit.ends),
     )
+}
+
+/// The share of right signs; a dash where there was no difference to have one.
+fn signs(audit: &Audit, share: Option<f64>) -> String {
+    share.filter(|_| audit.sign_cases > 0).map_or_else(|| "–".to_owned(), percent)
 }
 
 fn scores_part(scored: &ReportScores) -> String {
@@ -85,23 +104,5 @@ fn scores_part(scored: &ReportScores) -> String {
         thousands(scored.scores.rows),
         escaped(&scored.on),
         table("Errors of the world model", &headings, &rows),
-    )
-}
-
-/// A table whose first column names the rows.
-fn table<const N: usize>(label: &str, headings: &[&str; N], rows: &[[String; N]]) -> String {
-    let head = each(headings, |cell| format!("<th scope=\"col\">{}</th>", escaped(cell)));
-    let row = |cells: &[String; N]| {
-        let cell = |(place, cell): (usize, &String)| match place {
-            0 => format!("<th scope=\"row\">{}</th>", escaped(cell)),
-            _ => format!("<td>{}</td>", escaped(cell)),
-        };
-        format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
-    };
-    let body: String = rows.iter().map(row).collect();
-    format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>{head}</tr></thead>\
-         <tbody>\n{body}</tbody></table></div>\n",
-        escaped(label)
     )
 }

@@ -16,11 +16,13 @@
 mod crc32c;
 mod directory;
 mod events;
+mod metrics;
 mod train_config;
 mod training_run;
 
 pub use crc32c::{crc32c, masked};
 pub use directory::{RunDirectory, RunError};
 pub use events::EventWriter;
+pub use metrics::Metrics;
 pub use train_config::TrainConfig;
 pub use training_run::{Saved, TrainError, TrainingRun};

@@ -1,0 +1,62 @@
+//! A lander that is flown by rules.
+
+use std::sync::Arc;
+
+use becausal::policy::Policy;
+use becausal::{Schema, Stream};
+
+/// The rules of the pilot that comes with Gymnasium's LunarLander: lean towards the pad, keep the height that
+/// the distance from it allows, and on the ground only brake.
+pub struct Pilot(pub Arc<Schema>);
+
+impl Policy for Pilot {
+    fn schema(&self) -> &Arc<Schema> {
+        &self.0
+    }
+
+    fn mode(&self, state: &[f64]) -> Vec<f64> {
+        let &[x, y, vx, vy, angle, v_angle, left, right] = state else {
+            return vec![0.0; 2];
+        };
+        let lean = (0.5 * x + vx).clamp(-0.4, 0.4);
+        let (mut turn, mut climb) =
+            (0.5 * (lean - angle) - v_angle, 0.5 * (0.55 * x.abs() - y - vy));
+        if left != 0.0 || right != 0.0 {
+            (turn, climb) = (0.0, -0.5 * vy);
+        }
+        vec![(20.0 * climb - 1.0).clamp(-1.0, 1.0), (-20.0 * turn).clamp(-1.0, 1.0)]
+    }
+
+    /// The rules leave nothing to chance.
+    fn sample(&self, state: &[f64], _stream: &mut Stream) -> Vec<f64> {
+        self.mode(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use becausal::Environment;
+    use becausal::env::{Options, find};
+
+    use super::*;
+
+    #[test]
+    fn the_pilot_lands() {
+        let entry = find("LunarLanderContinuous-v3").expect("known");
+        let mut environment = entry.make(&Options::default()).expect("made");
+        let pilot = Pilot(Arc::clone(environment.schema()));
+        let mut rested = 0;
+        for seed in 0..5 {
+            environment.reset(seed);
+            loop {
+                let action = pilot.mode(environment.state());
+                let step = environment.step(&action).expect("an action");
+                if step.terminated || step.truncated {
+                    rested += usize::from(step.outcomes[2] == 1.0);
+                    break;
+                }
+            }
+        }
+        assert!(rested >= 4, "{rested} of 5 landings");
+    }
+}

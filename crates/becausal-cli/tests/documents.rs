@@ -1,0 +1,133 @@
+//! The documents tell the truth: commands and options exist, and what README shows is what is printed.
+
+mod common;
+
+#[path = "../../becausal/examples/greenhouse.rs"]
+#[allow(dead_code, reason = "its main function is for the example")]
+mod greenhouse;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::{done, folder};
+
+fn document(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The subcommands that a help text lists.
+fn subcommands(help: &str) -> Vec<String> {
+    let list = help.split_once("Commands:\n").expect("a list of commands").1;
+    let lines = list.lines().take_while(|line| line.starts_with("  "));
+    let names = lines.filter(|line| !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+/// Every `--option` in a text.
+fn options(text: &str) -> Vec<String> {
+    let letter = |c: char| c.is_ascii_lowercase() || c == '-';
+    let words = text.split(|c: char| !letter(c));
+    let found = words.filter(|word| word.starts_with("--") && word.len() > 2);
+    found.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_command_has_its_section_and_every_option_there_exists() {
+    let folder = folder();
+    let guide = document("docs/commands.md");
+    let commands = subcommands(&done(folder.path(), &["--help"]));
+    assert!(commands.len() > 10, "{commands:?}");
+    for command in commands.iter().filter(|command| *command != "help") {
+        let title = format!("\n## becausal {command}\n");
+        let section =
+            guide.split_once(&title).unwrap_or_else(|| panic!("no section of {command}")).1;
+        let section = section.split("\n## ").next().unwrap_or_default();
+        let mut help = done(folder.path(), &[command, "--help"]);
+        if help.contains("Commands:\n") {
+            for part in subcommands(&help).iter().filter(|part| *part != "help") {
+                assert!(
+                    section.contains(&format!("`{part}`")),
+                    "{command} {part} is not explained"
+                );
+                help.push_str(&done(folder.path(), &[command, part, "--help"]));
+            }
+        }
+        let example = format!("    $ becausal {command}");
+        assert!(section.contains(&example), "no example of {command}");
+        // What an example prints may mention the options of other commands.
+        let told =
+            section.lines().filter(|line| !line.starts_with("    ") || line.starts_with(&example));
+        for option in told.flat_map(options) {
+            assert!(help.contains(&option), "{command} has no {option}");
+        }
+    }
+}
+
+/// The examples of a text: each command with what it prints.
+fn examples(text: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        if let Some(command) = line.strip_prefix("    $ becausal ") {
+            found.push((command.to_owned(), String::new()));
+            open = true;
+        } else if let Some((_, printed)) = found.last_mut().filter(|_| open) {
+            match line.strip_prefix("    ") {
+                Some(rest) => printed.push_str(rest),
+                None if line.is_empty() => {}
+                None => {
+                    open = false;
+                    continue;
+                }
+            }
+            printed.push('\n');
+        }
+    }
+    found
+}
+
+/// The same words, and numbers that differ by a few per cent at most: processors multiply matrices in
+/// different orders.
+fn alike(shown: &str, printed: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let (shown, printed) = (words(shown), words(printed));
+    let bare =
+        |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-').to_owned();
+    let same = |(a, b): (&String, &String)| match (bare(a).parse::<f64>(), bare(b).parse::<f64>()) {
+        (Ok(a), Ok(b)) => (a - b).abs() <= 0.01 + 0.05 * a.abs().max(b.abs()),
+        _ => a == b,
+    };
+    shown.len() == printed.len() && shown.iter().zip(&printed).all(same)
+}
+
+#[test]
+fn the_readme_shows_what_its_worked_example_prints() {
+    let readme = document("README.md");
+    let section = readme.split_once("\n## Your own log").expect("the worked example").1;
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let folder = folder();
+    for name in ["schema.toml", "log.csv"] {
+        fs::write(folder.path().join(name), document(&format!("examples/greenhouse/{name}")))
+            .expect("written");
+    }
+    let schema = fs::read_to_string(folder.path().join("schema.toml")).expect("a schema");
+    for line in schema.lines().filter(|line| !line.is_empty()) {
+        assert!(section.contains(line), "README does not show `{line}`");
+    }
+    let all = examples(section);
+    for command in ["check", "discover", "fit", "explain", "report"] {
+        assert!(all.iter().any(|(line, _)| line.starts_with(command)), "{command} is missing");
+    }
+    for (command, shown) in all {
+        let arguments: Vec<&str> = command.split_whitespace().collect();
+        let printed = done(folder.path(), &[&arguments[..], &["-q"]].concat());
+        assert!(alike(&shown, &printed), "{command}\nREADME:\n{shown}\nprinted:\n{printed}");
+    }
+    assert!(folder.path().join("report.html").is_file());
+}
+
+#[test]
+fn the_log_of_the_greenhouse_is_that_of_its_rules() {
+    assert!(document("examples/greenhouse/log.csv") == greenhouse::log(), "another log");
+}

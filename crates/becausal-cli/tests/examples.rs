@@ -1,0 +1,53 @@
+//! `becausal reproduce examples`: the paper's figures and ours on one page.
+
+mod common;
+
+use std::fs;
+
+use common::{done, folder, refused};
+use serde_json::Value;
+
+#[test]
+fn the_quick_version_has_every_figure_beside_the_papers() {
+    let folder = folder();
+    let at = folder.path();
+    let text = done(at, &["reproduce", "examples", "--quick", "-q", "-o", "here", "--json"]);
+    let told: Value = serde_json::from_str(&text).expect("JSON");
+    let page = fs::read_to_string(at.join("here/examples.html")).expect("a page");
+    for title in
+        ["Figure 3a", "Figure 4", "Figure 3b", "Figure 5", "Figure 8", "Table 1", "Figure 6"]
+    {
+        assert_eq!(page.matches(&format!(">{title}: ")).count(), 1, "{title}");
+    }
+    assert_eq!(page.matches("<h3>The paper</h3>").count(), 7);
+    assert!(page.matches("<svg ").count() >= 6, "graphs, chains and curves are drawn");
+    let local = page.replace("http://www.w3.org/2000/svg", "");
+    for outside in ["http://", "https://", "@import", "url(", "<script", "src="] {
+        assert!(!local.contains(outside), "the page reaches outside by {outside}");
+    }
+    let statements = told["statements"].as_array().expect("statements");
+    let counted = |word: &str| statements.iter().filter(|s| s["agreement"] == word).count();
+    assert_eq!(told["same"], counted("same"));
+    assert_eq!(told["different"], counted("differs"));
+    assert_eq!(told["open"], 6, "three environments were not trained in");
+    for name in [
+        "lander-graph.svg",
+        "lander-graph.json",
+        "lander-chain.svg",
+        "marines-graph.svg",
+        "marines-chain.svg",
+        "marines-chain-full.svg",
+        "marines-chain-full.json",
+        "aim.json",
+        "curves.json",
+        "curves/CartPole-v1.csv",
+        "curves/CartPole-v1.svg",
+        "statements.json",
+    ] {
+        assert!(at.join("here").join(name).is_file(), "{name} is missing");
+    }
+    fs::create_dir(at.join("mine")).expect("a folder");
+    fs::write(at.join("mine/letter.txt"), "dear").expect("a file");
+    let words = refused(at, &["reproduce", "examples", "--quick", "-o", "mine"], 1);
+    assert!(words.contains("something else in it"), "{words}");
+}

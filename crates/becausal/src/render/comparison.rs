@@ -1,0 +1,215 @@
+//! A page that puts what was published beside what was measured, statement by statement.
+
+use super::drawing::Drawing;
+use super::html::{each, escaped, fill, picture, table};
+use super::words::counted;
+
+const PAGE: &str = include_str!("comparison.html");
+const STYLE: &str = concat!(include_str!("report.css"), include_str!("comparison.css"));
+
+/// A page of published and measured results, side by side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// What it is about.
+    pub title: String,
+    /// What was done, in paragraphs.
+    pub introduction: Vec<String>,
+    /// A section for every figure or table.
+    pub sections: Vec<ComparisonSection>,
+    /// The commands that made the page and go on from it, each with what it does.
+    pub commands: Vec<(String, String)>,
+}
+
+/// A published figure or table and its counterpart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparisonSection {
+    /// Its heading.
+    pub title: String,
+    /// What was published, described.
+    pub published: Vec<Piece>,
+    /// What was measured.
+    pub measured: Vec<Piece>,
+    /// What is said about it, one thing at a time.
+    pub claims: Vec<Claim>,
+}
+
+/// Something to look at.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// A paragraph.
+    Text(String),
+    /// A picture.
+    Picture(Drawing),
+    /// Figures in rows; the first column names them.
+    Table {
+        /// What the columns are.
+        headings: Vec<String>,
+        /// The cells.
+        rows: Vec<Vec<String>>,
+    },
+}
+
+/// A published statement and what was measured of the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// What was published.
+    pub published: String,
+    /// What was measured.
+    pub measured: String,
+    /// Whether the two agree.
+    pub agreement: Agreement,
+    /// Where they differ: why, as far as the measurements show. May be empty.
+    pub reason: String,
+}
+
+/// Whether a measurement agrees with what was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agreement {
+    /// It does.
+    Same,
+    /// It does not.
+    Different,
+    /// It was not measured, or cannot be told.
+    Open,
+}
+
+impl Agreement {
+    /// Agreement where a condition holds, disagreement elsewhere.
+    #[must_use]
+    pub fn of(same: bool) -> Self {
+        if same { Self::Same } else { Self::Different }
+    }
+
+    /// One word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Different => "differs",
+            Self::Open => "open",
+        }
+    }
+}
+
+impl Comparison {
+    /// How many claims agree, differ and are open.
+    #[must_use]
+    pub fn tally(&self) -> [usize; 3] {
+        let of = |agreement: Agreement| {
+            let claims = self.sections.iter().flat_map(|section| &section.claims);
+            claims.filter(|claim| claim.agreement == agreement).count()
+        };
+        [of(Agreement::Same), of(Agreement::Different), of(Agreement::Open)]
+    }
+
+    /// The page: one HTML text without any reference to the outside.
+    #[must_use]
+    pub fn html(&self) -> String {
+        fill(PAGE, |place| match place {
+            "style" => STYLE.to_owned(),
+            "title" => escaped(&self.title),
+            "introduction" => each(&self.introduction, |text| paragraph(text)),
+            "facts" => self.facts(),
+            "sections" => each(self.sections.iter().enumerate(), section),
+            "commands" => each(&self.commands, |(command, words)| {
+                format!("<dt><code>{}</code></dt><dd>{}</dd>\n", escaped(command), escaped(words))
+            }),
+            "version" => escaped(env!("CARGO_PKG_VERSION")),
+            _ => String::new(),
+        })
+    }
+
+    fn facts(&self) -> String {
+        let [same, different, open] = self.tally();
+        let item = |(count, words): (usize, &str)| {
+            format!("<li><strong>{count}</strong> <span>{words}</span></li>")
+        };
+        let all = [
+            (same, "statements of the paper come out the same here"),
+            (different, "come out differently; the tables say how and why"),
+            (open, "were not measured in this run, or cannot be told"),
+        ];
+        each(all, item)
+    }
+}
+
+fn paragraph(text: &str) -> String {
+    format!("<p>{}</p>\n", escaped(text))
+}
+
+fn section((number, section): (usize, &ComparisonSection)) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) => paragraph(text),
+        Piece::Picture(drawing) => picture(drawing),
+        Piece::Table { headings, rows } => table(&section.title, headings, rows),
+    };
+    format!(
+        "<section aria-labelledby=\"section-{number}\">\n<h2 id=\"section-{number}\">{}</h2>\n\
+         <div class=\"beside\">\n<div class=\"published\"><h3>The paper</h3>\n{}</div>\n\
+         <div class=\"measured\"><h3>Here</h3>\n{}</div>\n</div>\n{}</section>\n",
+        escaped(&section.title),
+        each(&section.published, piece),
+        each(&section.measured, piece),
+        claims(section),
+    )
+}
+
+fn claims(section: &ComparisonSection) -> String {
+    if section.claims.is_empty() {
+        return String::new();
+    }
+    let row = |claim: &Claim| {
+        format!(
+            "<tr><td>{}</td><td>{}</td><td class=\"{word}\">{word}</td><td>{}</td></tr>\n",
+            escaped(&claim.published),
+            escaped(&claim.measured),
+            escaped(&claim.reason),
+            word = claim.agreement.word(),
+        )
+    };
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"claims\">\
+         <thead><tr><th scope=\"col\">the paper says</th><th scope=\"col\">here</th><th scope=\"col\"></th>\
+         <th scope=\"col\">why</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
+        escaped(&format!("{} about {}", counted(section.claims.len(), "statement"), section.title)),
+        each(&section.claims, row)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(agreement: Agreement) -> Claim {
+        Claim {
+            published: "<b>1</b>".to_owned(),
+            measured: "2 & 3".to_owned(),
+            agreement,
+            reason: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_page_counts_its_claims_and_escapes_them() {
+        let page = Comparison {
+            title: "A & B".to_owned(),
+            introduction: vec!["what {{style}} was done".to_owned()],
+            sections: vec![ComparisonSection {
+                title: "Table 1".to_owned(),
+                published: vec![Piece::Text("some".to_owned())],
+                measured: vec![Piece::Table {
+                    headings: vec!["method".to_owned(), "figure".to_owned()],
+                    rows: vec![vec!["ours".to_owned(), "<1>".to_owned()]],
+                }],
+                claims: vec![claim(Agreement::Same), claim(Agreement::of(false))],
+            }],
+            commands: Vec::new(),
+        };
+        assert_eq!(page.tally(), [1, 1, 0]);
+        let html = page.html();
+        assert!(html.contains("&lt;b&gt;1&lt;/b&gt;") && html.contains("2 &amp; 3"));
+        assert!(html.contains("<th scope=\"row\">ours</th><td>&lt;1&gt;</td>"));
+        assert!(html.contains("<td class=\"differs\">differs</td>"));
+        assert!(html.contains("what {{style}} was done"), "a text names no place");
+    }
+}
