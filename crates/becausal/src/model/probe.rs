@@ -58,10 +58,18 @@ impl Probe {
     /// The parents that do not matter to a network under an action: `[effects, distinct actions,
     /// states]`. `None` without a table of actions.
     ///
+    /// What is tried beside causes that were found acts in few rows, or it would have been found
+    /// too: the networks need their time to learn it, so it is judged `late` only.
+    ///
     /// The likelihood lost is below [`NEGLIGIBLE`], a standard error included, and not much in a few
     /// rows. One that was found in
     /// the data and matters under no action is kept under all: it is weak, but there.
-    pub fn prune(&self, member: &Member, structure: &Arc<Structure>) -> Option<Arc<[bool]>> {
+    pub fn prune(
+        &self,
+        member: &Member,
+        structure: &Arc<Structure>,
+        late: bool,
+    ) -> Option<Arc<[bool]>> {
         let inputs = &self.rows.inputs;
         if !inputs.table {
             return None;
@@ -79,6 +87,9 @@ impl Probe {
                 })
                 .collect();
             let found = !structure.is_tried(effect, state);
+            if !found && structure.is_widened(effect) && !late {
+                continue;
+            }
             if found && negligible.iter().all(|&negligible| negligible) {
                 continue;
             }

@@ -55,6 +55,12 @@ impl Structure {
         Self::new(self.states, self.actions, (0..self.effects()).map(kept).collect())
     }
 
+    /// Whether parents are tried beside others that were found.
+    #[must_use]
+    pub fn is_widened(&self, effect: usize) -> bool {
+        (1..self.parents[effect].len()).contains(&self.tried[effect].len())
+    }
+
     /// Whether a parent of an effect was not found but is only tried.
     #[must_use]
     pub fn is_tried(&self, effect: usize, cause: usize) -> bool {

@@ -10,6 +10,9 @@ use super::member::Member;
 use super::network::Sizes;
 use super::probe::Probe;
 
+/// The share of the steps after which parents are pruned that were tried beside causes.
+const LATE_PRUNING: f64 = 0.8;
+
 /// The share of the steps after which nothing is pruned any more.
 const LAST_PRUNING: f64 = 0.9;
 
@@ -136,7 +139,9 @@ impl Training<'_> {
             let share = step as f64 / steps as f64;
             if self.holds && share >= options.prune && share <= LAST_PRUNING {
                 let structure = self.lessons.structure;
-                member.pruned = self.probe.and_then(|probe| probe.prune(member, structure));
+                member.pruned = self
+                    .probe
+                    .and_then(|probe| probe.prune(member, structure, share >= LATE_PRUNING));
                 best.restart(look(&descent, member), &member.parameters);
                 held = false;
             }
