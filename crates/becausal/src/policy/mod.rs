@@ -8,6 +8,7 @@ mod action_space;
 mod actor_critic;
 mod checkpoint;
 mod conclusion;
+mod coverage;
 mod dream;
 mod error;
 mod evaluation;
@@ -25,6 +26,7 @@ mod training;
 
 pub use action_space::ActionSpace;
 pub use actor_critic::ActorCritic;
+pub use coverage::Coverage;
 pub use dream::Dream;
 pub use error::LearningError;
 pub use evaluation::{Evaluation, LONGEST_EPISODE, evaluate};
