@@ -15,12 +15,15 @@ use super::experience::Experience;
 /// Episodes dreamed by a world model, many side by side, that begin in states of a buffer.
 ///
 /// For every step of every row a member of the ensemble is drawn, or one for all steps of a row. Rewards
-/// and ends follow from the schema's expressions.
+/// and ends follow from the schema's expressions. No value leaves the reach of the buffer: beyond it
+/// the model is a guess, and a guess on top of guesses runs away, with rewards that drown all others.
 pub struct Dream<'a> {
     model: &'a WorldModel,
     schema: Arc<Schema>,
     /// `[rows, state slots]`
     starts: Vec<f64>,
+    /// From where to where the values of each state slot reach in the buffer.
+    reach: Vec<(f64, f64)>,
     /// Of how many dreams the beginning is drawn from all kinds of states alike, and these kinds.
     rare: Option<(f64, &'a Coverage)>,
     /// The share of the rows that keep their member.
@@ -36,7 +39,13 @@ impl<'a> Dream<'a> {
             schema.state_slots().map(|slot| buffer.column(slot).to_numbers()).collect();
         let starts = (0..buffer.len()).flat_map(|row| columns.iter().map(move |c| c[row]));
         let starts = starts.collect();
-        Self { model, schema, starts, rare: None, loyal: 0.0 }
+        let next = schema.next_slots().map(|slot| buffer.column(slot).to_numbers());
+        let reach = columns.iter().zip(next).map(|(now, next)| {
+            let values = || now.iter().chain(&next).copied();
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+        });
+        let reach = reach.collect();
+        Self { model, schema, starts, reach, rare: None, loyal: 0.0 }
     }
 
     /// The same, but a share of the dreams begins in rare states as often as in common ones.
@@ -110,9 +119,9 @@ impl<'a> Dream<'a> {
             let drawn =
                 |member: &Option<usize>| member.unwrap_or_else(|| self.model.draw_member(stream));
             let predicting: Vec<usize> = members.iter().map(drawn).collect();
-            let following = self.model.sample_as(&predicting, value, stream);
+            let mut following = self.model.sample_as(&predicting, value, stream);
             let from = lived.len();
-            for (copy, after) in following.chunks_exact(outcomes + states).enumerate() {
+            for (copy, after) in following.chunks_exact_mut(outcomes + states).enumerate() {
                 if let Some(at) = after.iter().position(|value| !value.is_finite()) {
                     let slot = schema.outcome_slots().start + at;
                     return Err(LearningError::State {
@@ -121,7 +130,10 @@ impl<'a> Dream<'a> {
                         place: "in a dream of the world model",
                     });
                 }
-                let (outcome, next) = after.split_at(outcomes);
+                let (outcome, next) = after.split_at_mut(outcomes);
+                for (value, &(low, high)) in next.iter_mut().zip(&self.reach) {
+                    *value = value.clamp(low, high);
+                }
                 let state = &now[copy * states..][..states];
                 lived.push(state, &actions[copy * width..][..width], outcome, next);
             }
