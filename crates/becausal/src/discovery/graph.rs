@@ -298,6 +298,16 @@ mod tests {
     }
 
     #[test]
+    fn an_edge_that_was_found_before_stays_one() {
+        let graph = |p: [f64; 3]| {
+            let pairs = ["a", "b", "c"].iter().zip(p).map(|(cause, p)| pair(cause, "x'", p));
+            CausalGraph::new("auto", 0.05, pairs.collect())
+        };
+        let both = graph([0.9, 0.001, 0.9]).keeping_edges_of(&graph([0.01, 0.02, 0.4]));
+        assert_eq!(both, graph([0.01, 0.001, 0.9]));
+    }
+
+    #[test]
     fn a_correction_makes_verdicts_stricter() {
         let pairs = vec![pair("a", "x'", 0.04), pair("b", "x'", 0.5), pair("c", "x'", 0.6)];
         let graph = CausalGraph::new("auto", 0.05, pairs);
