@@ -12,7 +12,9 @@ use clap::{Args, Parser, Subcommand};
 /// actions by the chains of causes from the action to the rewards.
 #[derive(Parser)]
 #[command(name = "becausal", version, max_term_width = 100)]
-#[command(after_help = "Begin with `becausal demo`. Exit codes: 0 done, 1 failed, 2 wrong usage.")]
+#[command(
+    after_help = "Begin with `becausal demo`. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 ended by Ctrl-C."
+)]
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,
@@ -55,7 +57,8 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  becausal collect CartPole-v1 -n 20000 -o data.parquet\n  \
         becausal collect CartPole-v1 -n 5000 -o data.csv --seed 7 \
-        --env-option max_episode_steps=200\n\n\
+        --env-option max_episode_steps=200\n  \
+        becausal collect CartPole-v1 -n 5000 -o played.csv --policy run   # after `becausal train`\n\n\
         The same seed gives the same file, byte for byte, on any number of threads."
     )]
     Collect(Collect),
@@ -150,8 +153,9 @@ pub struct Collect {
     /// Where to: .csv, .parquet or .npz
     #[arg(short, long, value_name = "DATA")]
     pub output: PathBuf,
-    /// Who acts: random, or the run of a training whose policy acts
-    #[arg(long, default_value = "random", value_name = "random|RUN")]
+    /// Who acts: random, the run of a training whose policy acts, or scripted (a build order by hand,
+    /// BuildMarine-v0 only)
+    #[arg(long, default_value = "random", value_name = "random|RUN|scripted")]
     pub policy: String,
     #[command(flatten)]
     pub environment: EnvironmentArguments,
@@ -367,9 +371,16 @@ pub enum Reproduce {
         becausal reproduce aim --rows 5000 --seeds 1,2,3 --json")]
     Aim(ReproduceAim),
     /// The learning curves: no model, a dense one, the full graph, the causal graph
-    #[command(after_help = "Examples:\n  becausal reproduce curves --quick -o curves\n  \
-        becausal reproduce curves --env CartPole-v1 --seeds 1,2,3,4,5 -o curves\n  \
-        becausal reproduce curves -o curves                # four environments, hours")]
+    #[command(after_help = "Examples:\n  \
+        becausal reproduce curves --quick -o curves                    # minutes: does all work?\n  \
+        becausal reproduce curves --env CartPole-v1 -o curves          # minutes, as in the table\n  \
+        becausal reproduce curves --seeds 1,2,3,4,5 -o curves          # four environments, hours\n\n\
+        Each kind of learning gets the same number of real steps and is evaluated after every epoch, \
+        in episodes of the environment in which always the most likely action is taken. The table \
+        shows the best policy of each seed in other episodes, DIR gets for each environment a .csv \
+        of all evaluations and a chart of the means with the range of the seeds. What is \
+        compared is how well the policy acts for the steps it has really seen: a model makes \
+        experience of its own out of them, and costs time.")]
     Curves(ReproduceCurves),
     /// The figures: graphs, chains, the table and the curves, the paper's and ours side by side
     #[command(after_help = "Examples:\n  becausal reproduce examples --quick -o quick\n  \
@@ -399,13 +410,13 @@ pub struct ReproduceCurves {
     /// An environment (may be given several times; default: the paper's four)
     #[arg(long, value_name = "ENV", value_parser = ["CartPole-v1", "LunarLander-v3", "LunarLanderContinuous-v3", "BuildMarine-v0"])]
     pub env: Vec<String>,
-    /// Repetitions, one for each seed (default: 1,2,3)
+    /// Repetitions, one for each seed (default: 1,2,3; with --quick 1,2)
     #[arg(long, value_name = "S,S", value_delimiter = ',')]
     pub seeds: Vec<u64>,
     /// The settings: ours, or those of the paper's table
     #[arg(long, default_value = "default", value_parser = ["default", "paper"])]
     pub preset: String,
-    /// A small version: CartPole, two seeds, few steps
+    /// A small version: few steps, small networks, short evaluations. Too little to learn much from
     #[arg(long)]
     pub quick: bool,
     /// Settings of a still smaller version, as TOML

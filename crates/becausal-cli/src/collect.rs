@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use becausal::data::Writer;
 use becausal::env::{collect, find, random_action};
-use becausal::policy::{ActorCritic, Policy};
+use becausal::policy::{ActorCritic, BuildOrder, Policy};
 use becausal::run::RunDirectory;
 use becausal::{Environment, Schema, Transitions};
 use serde_json::json;
@@ -21,9 +21,10 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
     let entry = find(&arguments.env)?;
     let environment = entry.make(&arguments.environment.options())?;
     let schema = environment.schema();
-    let policy: Option<ActorCritic> = match arguments.policy.as_str() {
+    let policy: Option<Box<dyn Policy>> = match arguments.policy.as_str() {
         "random" => None,
-        run => Some(read_policy(Path::new(run), schema)?),
+        "scripted" => Some(Box::new(scripted(schema)?)),
+        run => Some(Box::new(read_policy(Path::new(run), schema)?)),
     };
     let mut writer = Writer::create(&arguments.output, schema, true)?;
     let mut progress = Progress::new(arguments.rows.get(), "transitions", common.quiet);
@@ -50,6 +51,17 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
     let seed = arguments.environment.seed;
     let seconds = started.elapsed().as_secs_f64();
     Ok(record.report(common, entry.id, seed, &arguments.output, seconds))
+}
+
+/// The policy that is written by hand, for the environment that has one.
+fn scripted(schema: &Arc<Schema>) -> Result<BuildOrder, Failure> {
+    BuildOrder::of(schema).ok_or_else(|| {
+        Failure::usage(format!(
+            "--policy scripted: {} has no scripted policy, {} has one",
+            schema.name(),
+            BuildOrder::ENVIRONMENT
+        ))
+    })
 }
 
 /// The policy of a run, for an environment of the same variables.

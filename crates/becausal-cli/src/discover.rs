@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::arguments::{Common, Discover};
 use crate::check::load_schema;
 use crate::describe;
-use crate::failure::Failure;
+use crate::failure::{Failure, INTERRUPTED};
 use crate::number::{brief, counted};
 use crate::output::refuse_unwritable;
 use crate::picture::{check_format, draw_graph};
@@ -53,7 +53,7 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
     // A second Ctrl-C ends the program at once. Without a handler the first one does: no harm.
     let _ = ctrlc::set_handler(move || {
         if heard.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
+            std::process::exit(i32::from(INTERRUPTED));
         }
         eprintln!("stopping: what is finished will be kept (Ctrl-C again: at once)");
     });
@@ -73,12 +73,13 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
         draw_graph(path, &graph, recording.transitions.schema())?;
     }
     let stopped = interrupted.load(Ordering::SeqCst);
-    Ok(if common.json {
+    let text = if common.json {
         let seconds = started.elapsed().as_secs_f64();
         describe::line(&summary(&graph, &arguments.output, seconds, stopped)?)
     } else {
         report(&graph, &arguments.output, stopped)
-    })
+    };
+    if stopped { Err(Failure::interrupted(text)) } else { Ok(text) }
 }
 
 fn summary(

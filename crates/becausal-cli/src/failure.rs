@@ -16,21 +16,46 @@ use becausal::schema::{Mistake, SchemaError};
 /// A command that could not be carried out.
 #[derive(Debug)]
 pub struct Failure {
-    /// The command line itself is wrong.
-    usage: bool,
+    kind: FailureKind,
     text: String,
 }
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum FailureKind {
+    /// Something in the world is wrong.
+    Failed,
+    /// The command line itself is wrong.
+    Usage,
+    /// Ended by Ctrl-C: the text is what came of it so far.
+    Interrupted,
+}
+
+/// What a shell says of a program that Ctrl-C has ended: 128 and the number of the signal.
+pub const INTERRUPTED: u8 = 130;
 
 impl Failure {
     /// Something in the world is wrong: a file, a value.
     pub fn failed(text: impl fmt::Display) -> Self {
-        Self { usage: false, text: format!("error: {text}\n") }
+        Self { kind: FailureKind::Failed, text: format!("error: {text}\n") }
+    }
+
+    /// Ctrl-C ended the command before it was done; `result` is what came of it, for standard
+    /// output.
+    pub fn interrupted(result: String) -> Self {
+        Self { kind: FailureKind::Interrupted, text: result }
+    }
+
+    /// The same with what to do next.
+    #[must_use]
+    pub fn with_advice(mut self, advice: &str) -> Self {
+        let _ = write!(self.text, "\n{advice}\n");
+        self
     }
 
     /// The command line is wrong.
     pub fn usage(text: impl fmt::Display) -> Self {
         Self {
-            usage: true,
+            kind: FailureKind::Usage,
             text: format!("error: {text}\n\nFor more information, try '--help'.\n"),
         }
     }
@@ -43,11 +68,20 @@ impl Failure {
         for mistake in &error.mistakes {
             text.push_str(&show(name, &error.text, mistake));
         }
-        Self { usage: false, text }
+        Self { kind: FailureKind::Failed, text }
     }
 
     pub fn code(&self) -> ExitCode {
-        ExitCode::from(if self.usage { 2 } else { 1 })
+        ExitCode::from(match self.kind {
+            FailureKind::Failed => 1,
+            FailureKind::Usage => 2,
+            FailureKind::Interrupted => INTERRUPTED,
+        })
+    }
+
+    /// Whether the text is a result, not a complaint.
+    pub fn is_result(&self) -> bool {
+        self.kind == FailureKind::Interrupted
     }
 }
 

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use becausal::data::{ReadOptions, read};
 use becausal::discovery::{Options, discover};
-use becausal::model::{FitOptions, FitReport, ModelKind, Scores, Structure, WorldModel};
+use becausal::model::{
+    Checked, FitOptions, FitReport, ModelKind, Scores, Shortfall, Structure, WorldModel,
+};
 use becausal::render::{Alignment, Table};
 use becausal::run::RunDirectory;
 use becausal::{CausalGraph, Stream, Transitions};
@@ -26,6 +28,12 @@ const TEST_SHARE: f64 = 0.1;
 pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let started = Instant::now();
     RunDirectory::refuse_others(&arguments.output)?;
+    if arguments.output.join("policy").exists() {
+        return Err(Failure::failed(format!(
+            "{}: holds a trained policy, which a fit would replace; give another name",
+            arguments.output.display()
+        )));
+    }
     let schema = match &arguments.schema {
         Some(path) => Some(Arc::new(load_schema(path)?)),
         None => None,
@@ -33,28 +41,40 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let recording =
         read(&arguments.data, &ReadOptions { schema, ignore: arguments.ignore.clone() })?;
     let data = recording.transitions;
-    let graph = find_graph(common, arguments, &data)?;
+    let mut graph = find_graph(common, arguments, &data)?;
     let structure = Structure::of(data.schema(), &graph);
     let (learned, kept_apart) = split(&data, arguments.seed);
     let kinds: Vec<ModelKind> =
         if arguments.compare { ModelKind::ALL.to_vec() } else { vec![kind(arguments)] };
     let mut fitted = Vec::new();
+    let mut shortfalls = Vec::new();
     for kind in kinds {
-        let (model, report) = fit(common, arguments, kind, &structure, &learned)?;
+        let (model, report) = if kind == ModelKind::Causal {
+            let checked = Checked::fit(&learned, &mut graph, |kind, structure, most| {
+                fit(common, arguments, (kind, most), structure, &learned)
+            })?;
+            shortfalls = checked.shortfalls;
+            (checked.model, checked.report)
+        } else {
+            fit(common, arguments, (kind, usize::MAX), &structure, &learned)?
+        };
         let scores = model.score(&kept_apart);
         fitted.push((model, report, scores));
     }
     let chosen = fitted.iter().position(|(model, _, _)| model.kind() == kind(arguments));
     let (model, report, scores) = &fitted[chosen.unwrap_or(0)];
-    let run = RunDirectory::create(&arguments.output, data.schema())?;
-    run.write_config(&config(arguments))?;
-    run.write_data(&data)?;
-    run.write_graph(&graph)?;
-    run.write_model(model)?;
+    RunDirectory::replace(&arguments.output, data.schema(), |run| {
+        run.write_config(&config(arguments))?;
+        run.write_data(&data)?;
+        run.write_graph(&graph)?;
+        run.write_model(model)
+    })?;
     let seconds = started.elapsed().as_secs_f64();
     if common.json {
         let mut value = summary(arguments, &data, &graph, model, report, scores);
         value["seconds"] = json!(seconds);
+        let told = |s: &Shortfall| json!({ "effect": s.effect, "gain": s.gain, "used": s.used });
+        value["shortfalls"] = shortfalls.iter().map(told).collect();
         if arguments.compare {
             let each = fitted
                 .iter()
@@ -63,7 +83,8 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
         }
         return Ok(describe::line(&value));
     }
-    let mut text = told(arguments, &data, &graph, model, report);
+    let mut text = told(arguments, &data, model, report);
+    text.push_str(&told_shortfalls(&shortfalls));
     if arguments.compare {
         text.push_str(&comparison(&fitted));
     } else {
@@ -135,12 +156,12 @@ pub fn split(data: &Transitions, seed: u64) -> (Transitions, Transitions) {
 fn fit(
     common: &Common,
     arguments: &Fit,
-    kind: ModelKind,
+    (kind, most): (ModelKind, usize),
     structure: &Structure,
     data: &Transitions,
 ) -> Result<(WorldModel, FitReport), Failure> {
     let options = FitOptions {
-        members: arguments.members.get(),
+        members: arguments.members.get().min(most),
         steps: arguments.steps.get(),
         seed: arguments.seed,
         ..FitOptions::default()
@@ -212,13 +233,7 @@ fn scores_json(scores: &Scores) -> Value {
     })
 }
 
-fn told(
-    arguments: &Fit,
-    data: &Transitions,
-    graph: &CausalGraph,
-    model: &WorldModel,
-    report: &FitReport,
-) -> String {
+fn told(arguments: &Fit, data: &Transitions, model: &WorldModel, report: &FitReport) -> String {
     let steps = report.members.iter().map(|member| member.steps).max().unwrap_or(0);
     format!(
         "{}: {} networks of {} numbers each, {} over {}, from {} in {} ({} each at most)\n\n",
@@ -226,11 +241,30 @@ fn told(
         model.members(),
         crate::number::count(model.parameters()),
         model.kind().name(),
-        counted(graph.edges().count(), "edge"),
+        counted(model.structure().edges(), "edge"),
         counted(data.len(), "row"),
         counted(data.episodes(), "episode"),
         counted(steps, "step"),
     )
+}
+
+/// What the causes found do not tell.
+fn told_shortfalls(shortfalls: &[Shortfall]) -> String {
+    let mut text = String::new();
+    for Shortfall { effect, gain, used } in shortfalls {
+        let _ = write!(
+            text,
+            "{effect}: networks over all variables tell {gain:.3} nats a row more than those over its causes"
+        );
+        let _ = match used.as_slice() {
+            [] => writeln!(text, "; a cause is missing in the graph"),
+            used => writeln!(text, ": its networks also read {}", used.join(", ")),
+        };
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
 }
 
 fn scores_table(scores: &Scores) -> String {

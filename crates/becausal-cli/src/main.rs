@@ -25,6 +25,7 @@ mod report_config;
 mod reproduce_aim;
 mod reproduce_curves;
 mod reproduce_examples;
+mod stop;
 mod train;
 
 use std::io::Write;
@@ -50,6 +51,10 @@ fn main() -> ExitCode {
             // A reader that stops reading (`| head`) is no failure.
             let _ = std::io::stdout().write_all(text.as_bytes());
             ExitCode::SUCCESS
+        }
+        Err(failure) if failure.is_result() => {
+            let _ = std::io::stdout().write_all(failure.to_string().as_bytes());
+            failure.code()
         }
         Err(failure) => {
             let _ = std::io::stderr().write_all(failure.to_string().as_bytes());

@@ -3,24 +3,33 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use becausal::Environment;
 use becausal::data::write_atomically;
 use becausal::env::{self, AnyEnvironment, find};
-use becausal::policy::{Imagination, Settings, Training};
+use becausal::policy::{BuildOrder, Exploration, Imagination, Settings, Training, interact};
 use becausal::render::{Alignment, Chart, Series, SeriesPoint, Table};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, ReproduceCurves};
 use crate::describe;
 use crate::failure::Failure;
-use crate::number::{brief, count};
+use crate::number::{brief, count, counted};
 use crate::progress::Progress;
 
-/// The environments of the paper, with the caps of its episodes.
-const ENVIRONMENTS: [(&str, Option<&str>); 4] = [
-    ("CartPole-v1", Some("200")),
-    ("LunarLander-v3", Some("400")),
-    ("LunarLanderContinuous-v3", Some("400")),
-    ("BuildMarine-v0", None),
+/// An environment of the paper.
+struct Arena {
+    id: &'static str,
+    /// After how many steps the paper cuts its episodes.
+    cap: Option<&'static str>,
+    /// Real steps with `--quick`.
+    quick_steps: usize,
+}
+
+const ARENAS: [Arena; 4] = [
+    Arena { id: "CartPole-v1", cap: Some("200"), quick_steps: 800 },
+    Arena { id: "LunarLander-v3", cap: Some("400"), quick_steps: 2000 },
+    Arena { id: "LunarLanderContinuous-v3", cap: Some("400"), quick_steps: 2000 },
+    Arena { id: "BuildMarine-v0", cap: None, quick_steps: 2000 },
 ];
 
 /// What is compared, in the order of the table.
@@ -29,8 +38,12 @@ pub const MODELS: [&str; 4] = ["none", "mlp", "full", "causal"];
 /// Points of a curve.
 const POINTS: usize = 20;
 
-/// How much smaller `--quick` is.
-const QUICK: &str = "steps = 800\nfinal_fit_steps = 0";
+/// `--quick`: networks and updates that are done in seconds.
+const QUICK: &str = "members = 2\nmodel_width = 32\nfit_batch = 128\nfit_steps_first = 150\n\
+                     fit_steps_graph = 40\nfit_steps = 40\nrounds = 5\nsamples = 1024\n\
+                     evaluation_episodes = 5";
+/// Its epochs, with a model.
+const QUICK_EPOCHS: usize = 8;
 
 /// One training: real steps and mean evaluation after every epoch, and the final evaluation.
 pub struct Curve {
@@ -41,22 +54,33 @@ pub struct Curve {
     pub seconds: f64,
 }
 
-/// The trainings of an environment, by its id.
-pub type Curves = (&'static str, Vec<Curve>);
+/// The trainings of an environment.
+pub struct Curves {
+    pub id: &'static str,
+    pub each: Vec<Curve>,
+    /// The mean return of a policy that is written by hand, where there is one.
+    pub by_hand: Option<f64>,
+    /// Episodes of the final evaluations.
+    pub episodes: usize,
+}
 
 pub fn run(common: &Common, arguments: &ReproduceCurves) -> Result<String, Failure> {
     let measured = measure(common, arguments)?;
     if common.json {
-        let values: Vec<Value> = measured.iter().map(|(id, curves)| as_json(id, curves)).collect();
+        let values: Vec<Value> = measured.iter().map(as_json).collect();
         return Ok(describe::line(&json!({ "environments": values, "folder": arguments.output })));
     }
-    let mut text: String = measured.iter().map(|(id, curves)| told(id, curves)).collect();
+    let mut text: String = measured.iter().map(told).collect();
     let _ = writeln!(
         text,
-        "Mean return as the environment pays, of the best policy of each seed in 20 new episodes; \
+        "Mean return as the environment pays, of the best policy of each seed in {} new episodes; \
          curves as .csv, .svg and .png in {}.",
+        measured.first().map_or(0, |curves| curves.episodes),
         arguments.output.display()
     );
+    if arguments.quick {
+        text.push_str("--quick shows that everything works; it is too little to compare by.\n");
+    }
     Ok(text)
 }
 
@@ -65,65 +89,78 @@ pub fn measure(common: &Common, arguments: &ReproduceCurves) -> Result<Vec<Curve
     std::fs::create_dir_all(&arguments.output).map_err(|error| {
         Failure::failed(format!("{}: cannot make it: {error}", arguments.output.display()))
     })?;
-    let environments: Vec<(&'static str, Option<&str>)> = ENVIRONMENTS
-        .into_iter()
-        .filter(|(id, _)| match arguments.env.as_slice() {
-            [] => !arguments.quick || *id == "CartPole-v1",
-            chosen => chosen.iter().any(|chosen| chosen == id),
-        })
+    let arenas: Vec<&Arena> = ARENAS
+        .iter()
+        .filter(|arena| arguments.env.is_empty() || arguments.env.iter().any(|id| id == arena.id))
         .collect();
     let seeds = match (arguments.seeds.as_slice(), arguments.quick) {
         ([], true) => vec![1, 2],
         ([], false) => vec![1, 2, 3],
         (seeds, _) => seeds.to_vec(),
     };
-    let total = environments.len() * MODELS.len() * seeds.len();
+    let total = arenas.len() * MODELS.len() * seeds.len();
     let mut bar = Progress::new(total, "trainings", common.quiet);
     let mut measured = Vec::new();
-    for (id, cap) in environments {
-        let mut curves = Vec::new();
+    for arena in arenas {
+        let id = arena.id;
+        let mut each = Vec::new();
         for model in MODELS {
             for &seed in &seeds {
                 bar.at(&format!("{id}, {model}, seed {seed}"));
-                curves.push(train(arguments, id, cap, model, seed)?);
+                each.push(train(arguments, arena, model, seed)?);
                 bar.advance(1);
             }
         }
-        write_files(&arguments.output, id, &curves)?;
-        measured.push((id, curves));
+        let by_hand = by_hand(arena, &seeds)?;
+        let episodes = settings(arguments, arena, "causal")?.evaluation_episodes;
+        let curves = Curves { id, each, by_hand, episodes };
+        write_files(&arguments.output, &curves)?;
+        measured.push(curves);
     }
     bar.finish();
     Ok(measured)
 }
 
-fn train(
-    arguments: &ReproduceCurves,
-    id: &str,
-    cap: Option<&str>,
-    model: &'static str,
-    seed: u64,
-) -> Result<Curve, Failure> {
-    let started = std::time::Instant::now();
+fn make(arena: &Arena) -> Result<AnyEnvironment, Failure> {
     let mut options = env::Options::default();
-    if let Some(cap) = cap {
+    if let Some(cap) = arena.cap {
         options.set("max_episode_steps", cap);
     }
-    let environment: AnyEnvironment = find(id)?.make(&options)?;
-    let causal = Settings::preset(id, &arguments.preset, None)?;
-    let mut settings = Settings::preset(id, &arguments.preset, Imagination::of(model))?;
-    // All get the same number of real steps.
+    Ok(find(arena.id)?.make(&options)?)
+}
+
+/// How a model of this kind learns: as its preset says, but all with the same number of real steps.
+fn settings(arguments: &ReproduceCurves, arena: &Arena, model: &str) -> Result<Settings, Failure> {
+    let causal = Settings::preset(arena.id, &arguments.preset, None)?;
+    let mut settings = Settings::preset(arena.id, &arguments.preset, Imagination::of(model))?;
     settings.steps = causal.steps;
-    settings.epoch_steps = settings.epoch_steps.min(causal.steps.div_ceil(POINTS));
-    settings.samples = match settings.model {
-        Imagination::None => settings.samples.min(settings.epoch_steps),
-        Imagination::Model(_) => settings.samples,
-    };
     if arguments.quick {
         settings.change(QUICK, "--quick")?;
+        settings.steps = arena.quick_steps;
+        settings.warm_up = settings.warm_up.min(settings.steps / 4);
+        settings.epoch_steps = settings.steps / QUICK_EPOCHS;
+        settings.graph_from = settings.graph_from.min(settings.steps / 2);
     }
     if let Some(change) = arguments.change {
         settings.change(change, "the curves' settings")?;
     }
+    if settings.model == Imagination::None {
+        // Its preset is for more steps than a model needs: with few of them it has to learn more often.
+        settings.epoch_steps = settings.epoch_steps.min(settings.steps.div_ceil(POINTS));
+        settings.samples = settings.samples.min(settings.epoch_steps);
+    }
+    Ok(settings)
+}
+
+fn train(
+    arguments: &ReproduceCurves,
+    arena: &Arena,
+    model: &'static str,
+    seed: u64,
+) -> Result<Curve, Failure> {
+    let started = std::time::Instant::now();
+    let environment = make(arena)?;
+    let settings = settings(arguments, arena, model)?;
     let mut training = Training::new(&environment, &settings, seed)?;
     let mut points = Vec::new();
     while !training.is_done() {
@@ -134,6 +171,21 @@ fn train(
     }
     let last = training.final_evaluation()?.native_mean();
     Ok(Curve { model, seed, points, last, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// The mean return of the policy that is written by hand, where there is one.
+fn by_hand(arena: &Arena, seeds: &[u64]) -> Result<Option<f64>, Failure> {
+    const ROWS: usize = 600;
+    let environment = make(arena)?;
+    let Some(policy) = BuildOrder::of(environment.schema()) else { return Ok(None) };
+    let still = Exploration { share: 0.0, rate: 0.0, biased: 0.0, greedy: 0.0, longest: 0 };
+    let (mut paid, mut episodes) = (0.0, 0);
+    for &seed in seeds {
+        let played = interact(&environment, &policy, (ROWS, usize::MAX), still, seed)?;
+        paid += played.reward().unwrap_or_default().iter().sum::<f64>();
+        episodes += played.episodes();
+    }
+    Ok(Some(paid / episodes.max(1) as f64))
 }
 
 /// The curve at evenly spaced steps, straight lines between what was measured.
@@ -157,22 +209,24 @@ pub fn of_model<'a>(curves: &'a [Curve], model: &'a str) -> impl Iterator<Item =
     curves.iter().filter(move |curve| curve.model == model)
 }
 
-fn write_files(folder: &Path, id: &str, curves: &[Curve]) -> Result<(), Failure> {
+fn write_files(folder: &Path, curves: &Curves) -> Result<(), Failure> {
+    let id = curves.id;
     let mut csv = String::from("model,seed,real_steps,mean_return\n");
-    for curve in curves {
+    for curve in &curves.each {
         for (steps, mean) in &curve.points {
             let _ = writeln!(csv, "{},{},{steps},{mean}", curve.model, curve.seed);
         }
     }
     write_atomically(&folder.join(format!("{id}.csv")), csv.as_bytes())?;
-    let drawing = chart(id, curves)?.drawing();
+    let drawing = chart(curves)?.drawing();
     write_atomically(&folder.join(format!("{id}.svg")), drawing.svg().as_bytes())?;
     let png = drawing.png(2.0).map_err(Failure::failed)?;
     Ok(write_atomically(&folder.join(format!("{id}.png")), &png)?)
 }
 
-/// The mean curve of each kind of model, with its spread over the seeds.
-pub fn chart(id: &str, curves: &[Curve]) -> Result<Chart, Failure> {
+/// The mean curve of each kind of model, with its range over the seeds.
+pub fn chart(curves: &Curves) -> Result<Chart, Failure> {
+    let (id, by_hand, curves) = (curves.id, curves.by_hand, curves.each.as_slice());
     let end = curves.iter().filter_map(|c| c.points.last()).map(|(x, _)| *x).min().unwrap_or(1);
     let mut series = Vec::new();
     for model in MODELS {
@@ -180,16 +234,33 @@ pub fn chart(id: &str, curves: &[Curve]) -> Result<Chart, Failure> {
             let x = end as f64 * point as f64 / POINTS as f64;
             let each: Option<Vec<f64>> =
                 of_model(curves, model).map(|curve| resampled(curve, x)).collect();
-            let (mean, spread) = mean_and_spread(&each?);
-            Some(SeriesPoint { x, mean, low: mean - spread, high: mean + spread })
+            let each = each?;
+            let (mean, _) = mean_and_spread(&each);
+            // From the worst to the best seed: a deviation would promise returns that cannot be had.
+            let low = each.iter().copied().fold(mean, f64::min);
+            let high = each.iter().copied().fold(mean, f64::max);
+            Some(SeriesPoint { x, mean, low, high })
         };
         let points: Vec<SeriesPoint> = (1..=POINTS).filter_map(at).collect();
         if !points.is_empty() {
             series.push(Series { name: name(model).to_owned(), points });
         }
     }
-    Chart::new(id, "real steps", "mean return", series).map_err(Failure::failed)
+    if let (Some(mean), Some(first)) = (by_hand, series.iter().map(first_step).reduce(f64::min)) {
+        let at = |x: f64| SeriesPoint { x, mean, low: mean, high: mean };
+        series.push(Series { name: BY_HAND.to_owned(), points: vec![at(first), at(end as f64)] });
+    }
+    let seeds = of_model(curves, MODELS[0]).count();
+    let title = format!("{id}: mean and range of {}", counted(seeds, "seed"));
+    Chart::new(title, "real steps", "mean return", series).map_err(Failure::failed)
 }
+
+fn first_step(series: &Series) -> f64 {
+    series.points.first().map_or(0.0, |point| point.x)
+}
+
+/// The reference line where there is a policy that is written by hand.
+const BY_HAND: &str = "build order by hand";
 
 pub fn name(model: &str) -> &'static str {
     match model {
@@ -200,7 +271,8 @@ pub fn name(model: &str) -> &'static str {
     }
 }
 
-fn told(id: &str, curves: &[Curve]) -> String {
+fn told(curves: &Curves) -> String {
+    let (id, by_hand, curves) = (curves.id, curves.by_hand, curves.each.as_slice());
     let mut table = Table::new([
         (id, Alignment::Left),
         ("return", Alignment::Right),
@@ -223,11 +295,17 @@ fn told(id: &str, curves: &[Curve]) -> String {
             brief(mean_and_spread(&seconds).0),
         ]);
     }
+    if let Some(mean) = by_hand {
+        let rest = [String::new(), String::new(), String::new(), String::new()];
+        let [spread, each, steps, seconds] = rest;
+        table.push([BY_HAND.to_owned(), format!("{mean:.1}"), spread, each, steps, seconds]);
+    }
     format!("{}\n", table.lines())
 }
 
-pub fn as_json(id: &str, curves: &[Curve]) -> Value {
+pub fn as_json(curves: &Curves) -> Value {
     let each: Vec<Value> = curves
+        .each
         .iter()
         .map(|curve| {
             json!({
@@ -239,5 +317,5 @@ pub fn as_json(id: &str, curves: &[Curve]) -> Value {
             })
         })
         .collect();
-    json!({ "environment": id, "trainings": each })
+    json!({ "environment": curves.id, "trainings": each, "by_hand": curves.by_hand })
 }

@@ -3,13 +3,11 @@
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use becausal::env::find;
 use becausal::policy::{EpochReport, Evaluation, Imagination, Settings};
-use becausal::run::{RunDirectory, TrainingRun};
+use becausal::run::{RunDirectory, Saved, TrainError, TrainingRun};
 use serde_json::json;
 
 use crate::arguments::{Common, Train};
@@ -17,15 +15,20 @@ use crate::describe;
 use crate::failure::Failure;
 use crate::number::{brief, count, counted};
 use crate::progress::Progress;
+use crate::stop::Stop;
 
 pub fn run(common: &Common, arguments: &Train) -> Result<String, Failure> {
     let started = Instant::now();
     let mut run = open(arguments)?;
-    let stop = stop_flag();
+    let go_on = go_on(arguments, &run);
+    let stop = Stop::on_interrupt(&go_on);
+    let broken = |error: TrainError, run: &TrainingRun| {
+        Failure::from(error).with_advice(&saved(run, &go_on))
+    };
     let mut told = Told::new(common, &run, started);
     let mut reached = None;
-    while !run.training.is_done() && reached.is_none() && !stop.load(Ordering::SeqCst) {
-        let report = run.run_epoch()?;
+    while !run.training.is_done() && reached.is_none() && !stop.is_asked() {
+        let report = run.run_epoch().map_err(|error| broken(error, &run))?;
         told.epoch(&report);
         let mean = report.evaluation.as_ref().map(Evaluation::native_mean);
         if let (Some(mean), Some(until)) = (mean, arguments.until)
@@ -35,12 +38,13 @@ pub fn run(common: &Common, arguments: &Train) -> Result<String, Failure> {
         }
     }
     told.finish();
-    if stop.load(Ordering::SeqCst) && !run.training.is_done() && reached.is_none() {
-        run.write_policy()?;
-        return Ok(stopped(common, arguments, &run));
+    if stop.is_asked() {
+        run.write_policy().map_err(|error| broken(error, &run))?;
+        return Err(Failure::interrupted(stopped(common, arguments, &run, &go_on)));
     }
+    stop.next_is_at_once();
     let learned = started.elapsed().as_secs_f64();
-    let (concluded, evaluation) = run.conclude()?;
+    let (concluded, evaluation) = run.conclude().map_err(|error| broken(error, &run))?;
     let edges = concluded.graph.as_ref().map(|graph| graph.edges().count());
     let seconds = started.elapsed().as_secs_f64();
     let real_steps = run.training.real_steps;
@@ -94,23 +98,35 @@ pub fn run(common: &Common, arguments: &Train) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// The command that goes on with a training.
+fn go_on(arguments: &Train, run: &TrainingRun) -> String {
+    let (environment, output) = (&run.config().environment, arguments.output.display());
+    let until = arguments.until.map_or_else(String::new, |until| format!(" --until {until}"));
+    format!("becausal train {environment} -o {output}{until} --resume")
+}
+
+/// What is not lost, after something went wrong.
+fn saved(run: &TrainingRun, go_on: &str) -> String {
+    let Saved { epoch, real_steps } = run.saved();
+    let steps = counted(real_steps, "real step");
+    format!("Epoch {epoch} ({steps}) is saved. When this is mended, go on from there: {go_on}")
+}
+
 /// What is said after Ctrl-C.
-fn stopped(common: &Common, arguments: &Train, run: &TrainingRun) -> String {
-    let (epoch, steps) = (run.training.epoch, run.training.real_steps);
+fn stopped(common: &Common, arguments: &Train, run: &TrainingRun, go_on: &str) -> String {
+    let Saved { epoch, real_steps } = run.saved();
     if common.json {
         return describe::line(&json!({
             "interrupted": true,
-            "real_steps": steps,
+            "real_steps": real_steps,
             "epochs": epoch,
             "run": arguments.output,
         }));
     }
     format!(
-        "{}: stopped after epoch {epoch}, {}\n\nTo go on: becausal train {} -o {} --resume\n",
+        "{}: stopped after epoch {epoch}, {}\n\nTo go on: {go_on}\n",
         arguments.output.display(),
-        counted(steps, "real step"),
-        run.config().environment,
-        arguments.output.display(),
+        counted(real_steps, "real step"),
     )
 }
 
@@ -150,19 +166,6 @@ fn open(arguments: &Train) -> Result<TrainingRun, Failure> {
     }
     let environment = &arguments.environment;
     Ok(TrainingRun::begin(path, entry, &environment.options(), &settings, environment.seed)?)
-}
-
-/// Set by Ctrl-C: the epoch is finished and saved. A second Ctrl-C ends the program at once.
-fn stop_flag() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let heard = Arc::clone(&stop);
-    let _ = ctrlc::set_handler(move || {
-        if heard.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        eprintln!("stopping after this epoch (Ctrl-C again: at once, from the last checkpoint)");
-    });
-    stop
 }
 
 /// Progress: a bar on a terminal, a line an epoch elsewhere.

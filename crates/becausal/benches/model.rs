@@ -1,14 +1,17 @@
-//! Times of the world model. `cargo bench --bench model -- training|rollouts [--threads N]`
+//! Times of the world model. `cargo bench --bench model -- training|rollouts|products [--threads N]`
 //!
 //! `training` fits networks of the size of CartPole and of LunarLander to random numbers and prints
 //! the milliseconds of a batch of 1024 rows, in the mean over all members that learn side by side.
-//! `rollouts` steps a model of CartPole's size with batches of 4096.
+//! `rollouts` steps a model of CartPole's size with batches of 4096. `products` multiplies matrices of
+//! LunarLander's size on one core: the limit that training is to be compared with.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use becausal::model::{FitOptions, ModelKind, Sizes, Structure, WorldModel};
 use becausal::{Schema, Stream, Transitions, data::Row};
+use ndarray::Array2;
+use ndarray::linalg::general_mat_mul;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
@@ -20,6 +23,9 @@ fn main() {
     }
     if what == "rollouts" || what == "all" {
         rollouts();
+    }
+    if what == "products" || what == "all" {
+        products();
     }
 }
 
@@ -139,5 +145,31 @@ fn rollouts() {
         "{{\"rollouts\": \"CartPole's size, batches of {rows}\", \"steps_per_s\": {:.0}, \"members\": {}}}",
         (steps * rows) as f64 / seconds,
         model.members()
+    );
+}
+
+/// Batches of 1024 rows through layers of 128, forward and backward.
+fn products() {
+    let (rows, width, times) = (1024, 128, 2000);
+    let numbers = |rows: usize, columns: usize| {
+        Array2::from_shape_fn((rows, columns), |(row, column)| (row * 31 + column) as f32 % 7.0)
+    };
+    let (batch, weights) = (numbers(rows, width), numbers(width, width));
+    let (mut outputs, mut gradients) = (numbers(rows, width), numbers(width, width));
+    let operations = 2.0 * (rows * width * width * times) as f64;
+    let started = Instant::now();
+    for _ in 0..times {
+        general_mat_mul(1.0, &batch, &weights, 0.0, &mut outputs);
+    }
+    let forward = operations / started.elapsed().as_secs_f64();
+    let started = Instant::now();
+    for _ in 0..times {
+        general_mat_mul(1.0, &batch.t(), &outputs, 0.0, &mut gradients);
+    }
+    let backward = operations / started.elapsed().as_secs_f64();
+    println!(
+        "products [1024, 128] x [128, 128]: {:.0} GFLOP/s, transposed {:.0} GFLOP/s, on one core",
+        forward / 1e9,
+        backward / 1e9
     );
 }

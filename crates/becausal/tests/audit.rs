@@ -3,28 +3,19 @@
 #[path = "common/exact.rs"]
 #[allow(dead_code)] // other tests need more of it
 mod exact;
+#[path = "common/golden.rs"]
+mod golden;
 
-use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use becausal::env::{AnyEnvironment, EnvironmentError, collect, find, random_action};
 use becausal::explain::{Audit, AuditOptions, ExplainError, audit};
-use becausal::model::{Dynamics, Influence, Noise, Prediction};
+use becausal::model::Dynamics;
 use becausal::policy::{Policy, RandomPolicy};
-use becausal::{Environment, Schema, Transitions};
+use becausal::{Environment, Transitions};
 
 use exact::{Exact, Rules};
-
-/// Compares with a file under `tests/golden`; `UPDATE_GOLDEN=1 cargo test` writes it anew.
-fn assert_golden(name: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/explain").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        fs::write(&path, text).expect("written");
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, expected, "differs from {}", path.display());
-}
+use golden::assert_golden;
 
 fn made(id: &str) -> AnyEnvironment {
     find(id).and_then(|entry| entry.make(&becausal::env::Options::default())).expect("made")
@@ -84,36 +75,9 @@ fn cart_pole_is_right_up_to_rounding() {
     assert!(audit.ends > 0.95, "{audit:?}");
 }
 
-/// A model that hears nothing of the action.
-struct Deaf(Exact);
-
-impl Dynamics for Deaf {
-    fn schema(&self) -> &Arc<Schema> {
-        self.0.schema()
-    }
-    fn parents(&self, effect: usize) -> &[usize] {
-        self.0.parents(effect)
-    }
-    fn step(&self, state: &[f64], _: &[f64], noise: &Noise) -> Prediction {
-        self.0.step(state, &[2.0], noise)
-    }
-    fn noise(&self, state: &[f64], _: &[f64], outcomes: &[f64], next: &[f64]) -> Noise {
-        self.0.noise(state, &[2.0], outcomes, next)
-    }
-    fn influence(&self, state: &[f64], action: &[f64]) -> Influence {
-        self.0.influence(state, action)
-    }
-    fn disagreement(&self, state: &[f64], action: &[f64]) -> Vec<f64> {
-        self.0.disagreement(state, action)
-    }
-    fn distance(&self, state: &[f64]) -> Vec<f64> {
-        self.0.distance(state)
-    }
-}
-
 #[test]
 fn a_model_that_does_not_hear_the_action_is_found_out() {
-    let audit = examine("AimTest-v0", &Deaf(Exact::aim_test()), None, 20);
+    let audit = examine("AimTest-v0", &Exact::aim_test().hearing(&[2.0]), None, 20);
     assert_eq!(audit.changes.recall(), 0.0, "{audit:?}");
     assert_eq!(audit.sign, 0.0, "{audit:?}");
     assert!(audit.size_error > 0.9);
@@ -138,8 +102,8 @@ fn an_audit_tells_its_figures_in_text_and_json() {
     assert_eq!(value["trivial"]["everything"]["recall"], 1.0);
     assert!(value["trivial"]["direct"]["precision"].is_number());
     assert_eq!(value["curve"].as_array().map(Vec::len), Some(6));
-    assert_golden("audit-vacuum.txt", &audit.text());
-    assert_golden("audit-vacuum.json", &format!("{value}\n"));
+    assert_golden("explain/audit-vacuum.txt", &audit.text());
+    assert_golden("explain/audit-vacuum.json", &format!("{value}\n"));
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! BuildMarine: the rules of the game, the paper's example, and what is known of its economy.
 
+use std::sync::Arc;
+
 use becausal::env::{BuildMarine, find, parse_action};
+use becausal::policy::{BuildOrder, Policy, RandomPolicy};
 use becausal::{Environment, Stream};
 
 const WORKERS: usize = 0;
@@ -9,7 +12,6 @@ const BARRACKS: usize = 2;
 const DEPOTS: usize = 3;
 const MONEY: usize = 4;
 const TIME: usize = 5;
-const ACTIONS: [&str; 5] = ["none", "worker", "marine", "barracks", "depot"];
 
 fn base(counts: [u32; 6], seed: u64) -> BuildMarine {
     let mut base = BuildMarine::new(find("BuildMarine-v0").expect("known").schema());
@@ -147,44 +149,28 @@ fn workers_raise_money_and_saturate() {
 }
 
 /// Marines in an episode.
-fn marines(seed: u64, choose: impl Fn(&[f64], &mut Stream) -> &'static str) -> f64 {
+fn marines(seed: u64, policy: &dyn Policy) -> f64 {
     let mut base = BuildMarine::new(find("BuildMarine-v0").expect("known").schema());
     base.reset(seed);
     let mut stream = Stream::new(seed);
     loop {
-        let action = choose(base.state(), &mut stream);
-        let chosen = parse_action(base.schema(), action).expect("an action");
-        let step = base.step(&chosen).expect("a step");
+        let action = policy.sample(base.state(), &mut stream);
+        let step = base.step(&action).expect("a step");
         if step.terminated {
             return step.state[MARINES];
         }
     }
 }
 
-/// Depots when supply runs short, barracks first, some workers, then marines.
-fn scripted(state: &[f64]) -> &'static str {
-    let supply = 15.0 + 8.0 * state[DEPOTS] - state[WORKERS] - state[MARINES];
-    let [money, barracks] = [state[MONEY], state[BARRACKS]];
-    if supply < barracks.max(1.0) || state[DEPOTS] == 0.0 {
-        return if money >= 100.0 { "depot" } else { "none" };
-    }
-    if barracks == 0.0 || (barracks < 8.0 && money > 300.0) {
-        return if money > 150.0 { "barracks" } else { "none" };
-    }
-    if state[WORKERS] < 18.0 && money >= 50.0 {
-        return "worker";
-    }
-    if money >= 50.0 * barracks { "marine" } else { "none" }
-}
-
 #[test]
 fn a_build_order_makes_many_marines_and_chance_few() {
-    let mean = |choose: &dyn Fn(&[f64], &mut Stream) -> &'static str| {
-        (0..50).map(|seed| marines(seed, choose)).sum::<f64>() / 50.0
-    };
-    let script = mean(&|state, _| scripted(state));
-    let chance = mean(&|_, stream| ACTIONS[stream.below(5)]);
+    let schema = find("BuildMarine-v0").expect("known").schema();
+    let mean = |policy: &dyn Policy| (0..50).map(|seed| marines(seed, policy)).sum::<f64>() / 50.0;
+    let script = mean(&BuildOrder::of(&schema).expect("its environment"));
+    let chance = mean(&RandomPolicy::new(Arc::clone(&schema)).expect("labels"));
     assert!(script > 70.0, "{script}");
     assert!(chance < 40.0, "{chance}");
     assert!(chance < script / 2.0, "{chance} by chance, {script} by script");
+    let other = find("CartPole-v1").expect("known").schema();
+    assert!(BuildOrder::of(&other).is_none());
 }

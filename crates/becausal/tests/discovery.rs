@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use becausal::data::Row;
 use becausal::discovery::{
-    ByAction, CausalGraph, DiscoveryError, Method, Options, Score, Verdict, discover,
+    ByAction, CausalGraph, DiscoveryError, Method, Options, Pair, Score, Verdict, discover,
     discover_quietly,
 };
 use becausal::env::{EnvironmentError, Truth, collect, find, random_action};
@@ -376,4 +376,22 @@ proptest! {
         }
         prop_assert_eq!(CausalGraph::from_json(&graph.to_json()), Ok(graph));
     }
+}
+
+#[test]
+fn edges_of_an_earlier_graph_are_kept_with_their_evidence() {
+    let graph = |p: [f64; 2]| {
+        let pairs = ["x", "y"].iter().zip(p).map(|(cause, p)| {
+            let mut pair = Pair::new(cause, "x'");
+            pair.p = p;
+            pair
+        });
+        CausalGraph::new("auto", 0.05, pairs.collect())
+    };
+    let kept = graph([0.001, 1.0]).keeping_edges_of(&graph([0.02, 0.01]));
+    let [x, y] = ["x", "y"].map(|cause| kept.pair(cause, "x'").expect("a pair").clone());
+    assert_eq!((x.p, x.verdict), (0.001, Verdict::Edge), "the newer evidence for what both say");
+    assert_eq!((y.p, y.verdict), (0.01, Verdict::Edge));
+    let other = graph([0.001, 1.0]).keeping_edges_of(&graph([1.0, 1.0]));
+    assert_eq!(other, graph([0.001, 1.0]));
 }

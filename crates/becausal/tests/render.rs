@@ -1,10 +1,9 @@
 //! Pictures: what they look like (golden files), that nothing in them overlaps, and what is refused.
 
+#[path = "common/golden.rs"]
+mod golden;
 #[path = "common/pictures.rs"]
 mod pictures;
-
-use std::fs;
-use std::path::PathBuf;
 
 use becausal::render::{
     Area, Chart, ChartError, Drawing, Layout, LayoutOptions, LegendEntry, Link, LinkStyle, Node,
@@ -13,15 +12,7 @@ use becausal::render::{
 };
 use proptest::prelude::*;
 
-/// Compares with a file under `tests/golden`; `UPDATE_GOLDEN=1 cargo test` writes it anew.
-fn assert_golden(name: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        fs::write(&path, text).expect("written");
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert!(text == expected, "differs from {}", path.display());
-}
+use golden::assert_golden;
 
 /// The drawings of the gallery with their names.
 fn gallery() -> Vec<(&'static str, Drawing)> {

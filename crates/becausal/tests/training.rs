@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use becausal::env::{AnyEnvironment, EnvironmentError, Options, Step, TimeLimit, find};
 use becausal::policy::{Imagination, LearningError, Policy, Settings, Training};
@@ -309,4 +310,86 @@ fn an_endless_episode_and_a_reward_that_is_no_number_are_told_in_words() {
     assert!(error.to_string().contains("max_episode_steps"), "{error}");
     let error = learn(-1.0, Some(20)).expect_err("log(-1)");
     assert!(error.to_string().contains("a reward is NaN"), "{error}");
+}
+
+/// An environment whose episodes last 20 steps, until some steps are made in all its copies: then
+/// it has no more ends, or its rewards are no numbers.
+#[derive(Clone)]
+struct Failing {
+    schema: Arc<Schema>,
+    state: [f64; 1],
+    steps: usize,
+    sound: Arc<AtomicUsize>,
+    endless: bool,
+}
+
+impl Environment for Failing {
+    fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    fn reset(&mut self, seed: u64) {
+        self.steps = 0;
+        self.state = [Stream::new(seed).uniform(1.0, 2.0)];
+    }
+
+    fn state(&self) -> &[f64] {
+        &self.state
+    }
+
+    fn step(&mut self, _action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+        let left = |left: usize| left.checked_sub(1);
+        let sound = self.sound.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok();
+        self.steps += 1;
+        if !sound && !self.endless {
+            self.state = [-1.0];
+        }
+        let truncated = self.steps >= 20 && (sound || !self.endless);
+        Ok(Step { state: &self.state, outcomes: &[], reward: 0.0, terminated: false, truncated })
+    }
+}
+
+#[test]
+fn what_was_saved_before_an_environment_failed_is_whole() {
+    let schema = Schema::parse(
+        "name = \"Failing\"\n[state]\nx = { kind = \"continuous\" }\n\
+         [action]\na = { kind = \"boolean\" }\n[reward]\nr = \"log(x')\"\n",
+    );
+    let schema = Arc::new(schema.expect("a schema"));
+    for (model, endless, words) in
+        [("causal", false, "a reward is NaN"), ("none", true, "did not end within 100000 steps")]
+    {
+        let sound = Arc::new(AtomicUsize::new(usize::MAX));
+        let (state, steps) = ([1.0], 0);
+        let schema = Arc::clone(&schema);
+        let failing = Failing { schema, state, steps, sound: Arc::clone(&sound), endless };
+        let environment = AnyEnvironment::new(failing);
+        let mut settings = small(model);
+        settings.change("policy_widths = [2]\nevaluation_episodes = 1", "test").expect("settings");
+        let mut training = Training::new(&environment, &settings, 0).expect("a training");
+        training.run_epoch().expect("a sound epoch");
+        let folder = tempfile::tempdir().expect("a folder");
+        training.save(folder.path()).expect("saved");
+        let data = training.data.clone();
+        sound.store(30, Ordering::SeqCst);
+        let error = training.run_epoch().expect_err("it fails").to_string();
+        assert!(error.contains(words), "{error}");
+        sound.store(usize::MAX, Ordering::SeqCst);
+        let resumed = Training::resume(folder.path(), &environment, &settings, 0, Some(&data));
+        let mut resumed = resumed.expect("whole");
+        assert_eq!(resumed.epoch, 1);
+        assert_eq!(resumed.run_epoch().expect("a sound epoch").epoch, 2);
+    }
+}
+
+#[test]
+fn a_training_without_a_model_ends_at_its_steps() {
+    let environment = find("CartPole-v1").expect("built in").make(&options()).expect("made");
+    let mut settings = small("none");
+    settings.change("steps = 300\nsamples = 256\ncopies = 4", "test").expect("settings");
+    let mut training = Training::new(&environment, &settings, 0).expect("a training");
+    while !training.is_done() {
+        training.run_epoch().expect("an epoch");
+    }
+    assert_eq!(training.real_steps, 300);
 }

@@ -60,19 +60,19 @@ impl Learning {
     }
 
     pub fn write(&self, folder: &Folder) -> Result<(), Failure> {
-        let each = self.curves.iter().map(|(id, curves)| reproduce_curves::as_json(id, curves));
+        let each = self.curves.iter().map(reproduce_curves::as_json);
         folder.json("curves.json", &json!({ "environments": each.collect::<Vec<_>>() }))
     }
 
     pub fn section(&self) -> Result<ComparisonSection, Failure> {
         let mut measured = vec![Piece::Text(
-            "The same number of real steps for all; a band is the spread over the seeds. The table has the return of the best policy of \
+            "The same number of real steps for all; a band is the range of the seeds. The table has the return of the best policy of \
              each seed in 20 episodes that it was not chosen by, as the environment pays."
                 .to_owned(),
         )];
-        for (id, curves) in &self.curves {
-            measured.push(Piece::Picture(reproduce_curves::chart(id, curves)?.drawing()));
-            measured.push(table(id, curves));
+        for curves in &self.curves {
+            measured.push(Piece::Picture(reproduce_curves::chart(curves)?.drawing()));
+            measured.push(table(curves.id, &curves.each));
         }
         Ok(ComparisonSection {
             title: "Figure 6: learning with and without models".to_owned(),
@@ -94,7 +94,8 @@ impl Learning {
             Shows::Close => format!("{name}: returns with and without a model are close."),
         };
         let near = format!("{name}: the causal model is close to the dense ones.");
-        let Some((_, curves)) = self.curves.iter().find(|(known, _)| *known == id) else {
+        let Some(Curves { each: curves, .. }) = self.curves.iter().find(|known| known.id == id)
+        else {
             let open = |published| Claim {
                 published,
                 measured: "Not measured in this run.".to_owned(),

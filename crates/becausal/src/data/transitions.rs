@@ -270,6 +270,25 @@ impl Transitions {
         part
     }
 
+    /// A copy of some rows, in ascending order. Each keeps the episode it is of.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        let mut part = self.slice(0..0);
+        let mut last = None;
+        for &row in rows {
+            let episode = Some(self.episode_of(row));
+            if episode != last {
+                part.begin_episode();
+                last = episode;
+            }
+            part.extend(self, row..row + 1);
+        }
+        part
+    }
+
     /// Divides the episodes at random, about `held_out` of the rows on the one side.
     ///
     /// Rows of an episode are never divided: neighbours in time are too alike for one to judge

@@ -144,7 +144,9 @@ pub fn write(path: &Path, transitions: &Transitions) -> Result<(), DataError> {
 /// When it cannot be written.
 pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), DataError> {
     let mut file = temporary(path).map_err(|problem| problem.of(path))?;
-    file.write_all(content).map_err(|source| Problem::system("write", source).of(path))?;
+    // Past the wrapper, whose errors name the temporary file.
+    let written = file.as_file_mut().write_all(content);
+    written.map_err(|source| Problem::system("write", source).of(path))?;
     persist(file, path)
 }
 

@@ -174,6 +174,21 @@ impl CausalGraph {
         self.with_eta(eta)
     }
 
+    /// The same graph with the edges that an earlier one of the same variables had and this one has
+    /// not, and the evidence for them: what some data showed is not undone by data that do not show it.
+    #[must_use]
+    pub fn keeping_edges_of(mut self, earlier: &Self) -> Self {
+        for pair in &mut self.pairs {
+            let before = earlier.pair(&pair.cause, &pair.effect);
+            if let Some(before) = before.filter(|before| before.verdict == Verdict::Edge)
+                && pair.verdict != Verdict::Edge
+            {
+                pair.clone_from(before);
+            }
+        }
+        self
+    }
+
     /// The pair of these names.
     #[must_use]
     pub fn pair(&self, cause: &str, effect: &str) -> Option<&Pair> {
@@ -280,6 +295,16 @@ mod tests {
         let wide = graph.clone().with_eta(0.3);
         assert_eq!(verdicts(&wide), ["edge", "edge", "untestable", "edge", "none"]);
         assert_eq!(wide.with_eta(0.05), graph);
+    }
+
+    #[test]
+    fn an_edge_that_was_found_before_stays_one() {
+        let graph = |p: [f64; 3]| {
+            let pairs = ["a", "b", "c"].iter().zip(p).map(|(cause, p)| pair(cause, "x'", p));
+            CausalGraph::new("auto", 0.05, pairs.collect())
+        };
+        let both = graph([0.9, 0.001, 0.9]).keeping_edges_of(&graph([0.01, 0.02, 0.4]));
+        assert_eq!(both, graph([0.01, 0.001, 0.9]));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::structure::Structure;
 use super::weights::{Kept, WeightsError, take_blocks};
 use super::world_model::WorldModel;
 
-const KEPT: Kept = Kept { noun: "world model", version: 1, maker: "becausal fit" };
+const KEPT: Kept = Kept { noun: "world model", version: 2, maker: "becausal fit" };
 
 impl WorldModel {
     /// Writes the model into a folder, so that a kill at any moment leaves the last one whole.
@@ -39,7 +39,7 @@ impl WorldModel {
     /// Reads a model from a folder.
     ///
     /// # Errors
-    /// When a file is missing, truncated, altered, of a newer version, or made for another schema.
+    /// When a file is missing, truncated, altered, of another version, or made for another schema.
     pub fn load(folder: &Path, schema: &Arc<Schema>) -> Result<Self, WeightsError> {
         let (manifest, blocks) = KEPT.load(folder, schema)?;
         let model = Described::of(&manifest, schema).and_then(|described| described.build(blocks));

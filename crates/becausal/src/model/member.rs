@@ -49,6 +49,11 @@ impl ModelKind {
         }
     }
 
+    /// Whether its networks have influence weights.
+    pub(super) fn has_weights(self) -> bool {
+        matches!(self, Self::Causal | Self::Full | Self::ActionBlind)
+    }
+
     /// The kind of this name.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
@@ -145,11 +150,6 @@ impl Member {
         let (_, alpha) =
             network.under_actions(&mut tape, actions, structure, self.pruned.as_deref());
         Some(tape.value(alpha).clone())
-    }
-
-    /// Whether it has influence weights that can be pruned.
-    pub fn has_weights(&self) -> bool {
-        matches!(self.network, Network::Causal(_))
     }
 
     /// Takes another decision about which values stay.

@@ -2,10 +2,15 @@
 
 mod action_influence;
 mod attention;
+mod checked;
 mod dense;
+mod descent;
 mod dynamics;
 mod encoding;
+mod error;
 mod files;
+#[cfg(test)]
+mod gradients;
 mod influence;
 mod inputs;
 mod member;
@@ -16,6 +21,7 @@ mod probe;
 mod refit;
 mod regression;
 mod score;
+mod stairs;
 mod stepping;
 mod structure;
 mod target;
@@ -23,13 +29,15 @@ mod train;
 mod weights;
 mod world_model;
 
+pub use checked::{Checked, Shortfall};
 pub use dynamics::{Dynamics, Noise, Prediction, effects};
+pub use error::FitError;
 pub use influence::Influence;
 pub use member::ModelKind;
 pub use network::Sizes;
 pub use score::{Scores, VariableScore};
 pub use structure::Structure;
-pub use train::{FitError, FitOptions, FitProgress, MemberReport};
+pub use train::{FitOptions, FitProgress, MemberReport};
 pub(crate) use weights::{Kept, take_blocks};
 pub use weights::{WeightsError, fingerprint};
 pub use world_model::{FitReport, WorldModel};

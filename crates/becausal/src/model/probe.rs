@@ -16,43 +16,59 @@ pub(super) const TOLERANCE: f64 = 0.02;
 /// Nats a row that are not worth a mention: an influence of 0.1 by effect, 1 - exp(-2 * 0.0527).
 const NEGLIGIBLE: f64 = 0.0527;
 
+/// Nats that a single row does not lose by chance...
+const STRONG: f64 = 1.0;
+
+/// ...if so many standard errors more rows lose them than gain them.
+const CLEARLY: f64 = 2.5;
+
 /// Rows with, for each effect and each of its parents, the same rows with that parent replaced.
 ///
 /// A parent takes the value it has in another row with the same action. If it went with the other
 /// parents, it still does: what they say of it by a linear regression is kept and only the rest is
 /// exchanged. A network is not asked about states far from all it has seen.
 pub(super) struct Probe {
+    encoding: Arc<Encoding>,
     rows: Encoded,
-    heads: Vec<Head>,
-    /// Effect, state, and the inputs with the state replaced.
-    replaced: Vec<(usize, usize, Inputs)>,
+    replacements: Vec<Replacement>,
+}
+
+/// Other values of a parent of an effect.
+struct Replacement {
+    effect: usize,
+    state: usize,
+    /// As the networks read them: `[rows, features]`.
+    values: Vec<f32>,
 }
 
 impl Probe {
-    pub fn new(encoding: &Encoding, structure: &Structure, rows: Encoded, seed: u64) -> Self {
+    pub fn new(encoding: &Arc<Encoding>, structure: &Structure, rows: Encoded, seed: u64) -> Self {
         let order = within_actions(&rows.inputs, seed);
-        let mut replaced = Vec::new();
+        let mut replacements = Vec::new();
         for effect in 0..structure.effects() {
             let parents = structure.state_parents(effect);
             for &state in parents {
-                let inputs = replace(encoding, &rows.inputs, state, parents, &order);
-                replaced.push((effect, state, inputs));
+                let values = exchange(encoding, &rows.inputs, state, parents, &order);
+                replacements.push(Replacement { effect, state, values });
             }
         }
-        let heads = encoding.targets().iter().map(|target| target.head).collect();
-        Self { rows, heads, replaced }
+        Self { encoding: Arc::clone(encoding), rows, replacements }
     }
 
     /// The parents that do not matter to a network under an action: `[effects, distinct actions,
     /// states]`. `None` without a table of actions.
     ///
-    /// The likelihood lost is below [`NEGLIGIBLE`], a standard error included. If the parents were
-    /// `found` in the data, one that matters under no action is kept under all: it is weak, but there.
+    /// What is tried beside causes that were found acts in few rows, or it would have been found
+    /// too: the networks need their time to learn it, so it is judged `late` only.
+    ///
+    /// The likelihood lost is below [`NEGLIGIBLE`], a standard error included, and not much in a few
+    /// rows. One that was found in
+    /// the data and matters under no action is kept under all: it is weak, but there.
     pub fn prune(
         &self,
         member: &Member,
         structure: &Arc<Structure>,
-        found: bool,
+        late: bool,
     ) -> Option<Arc<[bool]>> {
         let inputs = &self.rows.inputs;
         if !inputs.table {
@@ -66,9 +82,14 @@ impl Probe {
                 .map(|action| {
                     let rows = lost.iter().zip(inputs.action_of.iter());
                     let lost = rows.filter(|(_, of)| **of as usize == action);
-                    largest_plausible_mean(lost.map(|(lost, _)| *lost)) < NEGLIGIBLE
+                    let lost: Vec<f64> = lost.map(|(lost, _)| *lost).collect();
+                    largest_plausible_mean(&lost) < NEGLIGIBLE && !is_rare_but_strong(&lost)
                 })
                 .collect();
+            let found = !structure.is_tried(effect, state);
+            if !found && structure.is_widened(effect) && !late {
+                continue;
+            }
             if found && negligible.iter().all(|&negligible| negligible) {
                 continue;
             }
@@ -85,37 +106,60 @@ impl Probe {
         let states = structure.states();
         let mut lost = vec![Vec::new(); structure.effects() * states];
         let complete = member.predict(&self.rows.inputs, structure);
-        for (effect, state, inputs) in &self.replaced {
-            let without = member.predict(inputs, structure);
-            let with = self.likelihoods(*effect, &complete).into_iter();
-            let each = with.zip(self.likelihoods(*effect, &without));
+        let mut inputs = self.rows.inputs.clone();
+        for &Replacement { effect, state, ref values } in &self.replacements {
+            self.set(&mut inputs, state, values);
+            let without = member.predict(&inputs, structure);
+            self.set(&mut inputs, state, self.rows.inputs.states.group(state));
+            let of = |said: &Block| likelihoods(&self.encoding, &self.rows, effect, said);
+            let each = of(&complete).into_iter().zip(of(&without));
             lost[effect * states + state] = each.map(|(with, without)| with - without).collect();
         }
         lost
     }
 
-    /// The log-likelihood of each row for an effect.
-    fn likelihoods(&self, effect: usize, said: &Block) -> Vec<f64> {
-        let mut rows = vec![0.0; self.rows.inputs.rows()];
-        for (at, head) in self.heads.iter().enumerate().filter(|(_, head)| head.group == effect) {
-            let seen = self.rows.targets.group(at);
-            for (row, (into, &value)) in rows.iter_mut().zip(seen).enumerate() {
-                *into += tolerant(head, head.parameters(said, row), f64::from(value));
-            }
-        }
-        rows
+    /// Gives a state variable other values.
+    fn set(&self, inputs: &mut Inputs, state: usize, values: &[f32]) {
+        inputs.states.group_mut(state).copy_from_slice(values);
+        self.encoding.follow(state, inputs);
     }
 }
 
+/// The log-likelihood of each row for an effect, given what a network says about it. Differences
+/// below [`TOLERANCE`] do not count.
+pub(super) fn likelihoods(
+    encoding: &Encoding,
+    rows: &Encoded,
+    effect: usize,
+    said: &Block,
+) -> Vec<f64> {
+    let mut sums = vec![0.0; rows.inputs.rows()];
+    let targets = encoding.targets().iter().enumerate();
+    for (at, target) in targets.filter(|(_, target)| target.effect == effect) {
+        for (row, (into, &value)) in sums.iter_mut().zip(rows.targets.group(at)).enumerate() {
+            let parameters = target.head.parameters(said, row);
+            *into += tolerant(&target.head, parameters, f64::from(value));
+        }
+    }
+    sums
+}
+
 /// The mean and a standard error; infinite for fewer than ten numbers.
-fn largest_plausible_mean(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
-    let count = numbers.clone().count();
-    if count < 10 {
+fn largest_plausible_mean(numbers: &[f64]) -> f64 {
+    let count = numbers.len() as f64;
+    if numbers.len() < 10 {
         return f64::INFINITY;
     }
-    let mean = numbers.clone().sum::<f64>() / count as f64;
-    let squares: f64 = numbers.map(|number| (number - mean) * (number - mean)).sum();
-    mean + (squares / (count as f64 * (count - 1) as f64)).sqrt()
+    let mean = numbers.iter().sum::<f64>() / count;
+    let squares: f64 = numbers.iter().map(|number| (number - mean) * (number - mean)).sum();
+    mean + (squares / (count * (count - 1.0))).sqrt()
+}
+
+/// Whether some rows lose much, clearly more than gain much: a rule that applies in few of them.
+fn is_rare_but_strong(lost: &[f64]) -> bool {
+    let worse = lost.iter().filter(|&&lost| lost > STRONG).count() as f64;
+    let better = lost.iter().filter(|&&lost| lost < -STRONG).count() as f64;
+    worse > 0.0 && worse - better > CLEARLY * (worse + better).sqrt()
 }
 
 /// For each row another one with the same action.
@@ -134,20 +178,22 @@ fn within_actions(inputs: &Inputs, seed: u64) -> Vec<usize> {
     order
 }
 
-fn replace(
+/// The values of a parent `[rows, features]` with what the other parents do not say of it taken
+/// from the rows of `order`.
+fn exchange(
     encoding: &Encoding,
     inputs: &Inputs,
     state: usize,
     parents: &[usize],
     order: &[usize],
-) -> Inputs {
-    let mut replaced = inputs.clone();
+) -> Vec<f32> {
+    let mut exchanged = inputs.states.group(state).to_vec();
     let rows = inputs.rows();
     let columns = inputs.states.shape.columns;
     // What the other parents say, to first order.
     let mut others = vec![vec![1.0; rows]];
     for &parent in parents.iter().filter(|&&parent| parent != state) {
-        for column in 0..columns {
+        for column in 0..encoding.plain_features(parent) {
             let feature: Vec<f64> =
                 (0..rows).map(|row| f64::from(inputs.states.row(parent, row)[column])).collect();
             if feature.iter().any(|&value| value != feature[0]) {
@@ -156,7 +202,7 @@ fn replace(
         }
     }
     let numeric = encoding.is_number(state);
-    for column in 0..columns {
+    for column in 0..encoding.plain_features(state) {
         let own: Vec<f64> =
             (0..rows).map(|row| f64::from(inputs.states.row(state, row)[column])).collect();
         let said: Vec<f64> = if numeric && rows > 4 * others.len() {
@@ -167,16 +213,14 @@ fn replace(
         } else {
             vec![0.0; rows]
         };
-        let group = replaced.states.group_mut(state);
         for row in 0..rows {
             let other = order[row];
             #[expect(clippy::cast_possible_truncation, reason = "networks are single precision")]
             let value = (said[row] + own[other] - said[other]) as f32;
-            group[row * columns + column] = value;
+            exchanged[row * columns + column] = value;
         }
     }
-    encoding.set_before(state, &mut replaced);
-    replaced
+    exchanged
 }
 
 /// The log-likelihood of a value with at least the tolerated deviation.

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::data::Transitions;
-use crate::nn::{AdamW, Likelihood, Pool, Schedule, Tape};
+use crate::nn::Schedule;
 use crate::random::Stream;
 
+use super::descent::{Descent, Lessons};
 use super::encoding::Encoding;
-use super::inputs::Encoded;
+use super::error::FitError;
 use super::member::{Member, ModelKind};
 use super::persistence::Persistence;
 use super::structure::Structure;
-use super::train::{FitError, FitOptions, Order, broken};
+use super::train::FitOptions;
 use super::world_model::{WorldModel, check, index};
 
 /// The learning rate at the end of a refit, as a share of the highest.
@@ -61,7 +62,10 @@ impl WorldModel {
         check(data)?;
         self.restructure(data, structure);
         let rows = self.encoding.encode_all(data);
-        let (encoding, structure) = (&self.encoding, &self.structure);
+        let lessons = Lessons { encoding: &self.encoding, structure: &self.structure, rows: &rows };
+        let warm_up = (options.steps / 10).clamp(1, 100);
+        let schedule =
+            Schedule { peak: options.rate, end: LAST_RATE, warm_up, steps: options.steps };
         self.members
             .par_iter_mut()
             .with_max_len(1)
@@ -69,9 +73,10 @@ impl WorldModel {
             .map(|(at, member)| {
                 member.pruned = None;
                 let sample = sample(data, options, at);
-                let mut stream = Stream::keyed(options.seed, &[2, index(at), round]);
-                let mut refit = Refit { options, encoding, structure, rows: &rows, at };
-                refit.run(member, &sample, &mut stream)
+                let stream = Stream::keyed(options.seed, &[2, index(at), round]);
+                let mut descent =
+                    Descent::new(lessons, options, schedule, (at, &*member), sample, stream);
+                (0..options.steps).try_for_each(|_| descent.step(member, false))
             })
             .collect()
     }
@@ -126,50 +131,4 @@ fn sample(data: &Transitions, options: &FitOptions, member: usize) -> Vec<usize>
     });
     let rows = data.rows_of(&episodes.collect::<Vec<usize>>());
     if rows.is_empty() { (0..data.len()).collect() } else { rows }
-}
-
-struct Refit<'a> {
-    options: &'a FitOptions,
-    encoding: &'a Encoding,
-    structure: &'a Arc<Structure>,
-    rows: &'a Encoded,
-    at: usize,
-}
-
-impl Refit<'_> {
-    fn run(
-        &mut self,
-        member: &mut Member,
-        sample: &[usize],
-        stream: &mut Stream,
-    ) -> Result<(), FitError> {
-        let options = self.options;
-        let likelihood = Likelihood::new(self.encoding.heads()).balanced(options.balance);
-        let mut adam = AdamW::new(&member.parameters, options.decay, options.clip);
-        let steps = options.steps;
-        let warm_up = (steps / 10).clamp(1, 100);
-        let schedule = Schedule { peak: options.rate, end: LAST_RATE, warm_up, steps };
-        let mut gradients = member.parameters.gradients();
-        let mut pool = Pool::default();
-        let mut order = Order::new(sample, stream);
-        for step in 0..steps {
-            let batch = self.rows.select(order.next(options.batch, stream));
-            let mut tape = Tape::recording(&member.parameters, pool);
-            let (said, _) = member.forward(&mut tape, batch.inputs, self.structure);
-            let targets = tape.input(batch.targets);
-            let loss = likelihood.loss(&mut tape, said, targets);
-            gradients.clear();
-            tape.backward(loss, &mut gradients);
-            if !tape.value(loss).values[0].is_finite() {
-                let rows = likelihood.rows(tape.value(said), tape.value(targets));
-                return Err(broken(self.encoding, &rows, step, self.at));
-            }
-            pool = tape.finish();
-            let norm = adam.step(&mut member.parameters, &gradients, schedule.rate(step));
-            if !norm.is_finite() {
-                return Err(broken(self.encoding, &[], step, self.at));
-            }
-        }
-        Ok(())
-    }
 }

@@ -106,11 +106,11 @@ impl Sums {
             let each = said.iter().map(|said| target.head.parameters(said, row));
             let means: Vec<f64> = each.clone().map(|p| distribution.mean(p)).collect();
             let mean = means.iter().sum::<f64>() / means.len() as f64;
-            let off = match distribution {
-                Distribution::Categorical(labels) => {
-                    f64::from(u8::from(most_frequent(&means, labels) != value))
-                }
-                _ => (value - mean) * (value - mean),
+            let off = if let Distribution::Categorical(labels) = distribution {
+                f64::from(u8::from(most_frequent(&means, labels) != value))
+            } else {
+                let expected = each.clone().map(|p| target.expected(p)).sum::<f64>();
+                (value - expected / means.len() as f64).powi(2)
             };
             change_squares += off;
             let in_spreads = target.scale.scale / target.spread;
@@ -187,7 +187,8 @@ fn most_frequent(votes: &[f64], labels: usize) -> f64 {
     (0..labels).rev().max_by_key(count).unwrap_or(0) as f64
 }
 
-fn log_mean(logs: &[f64]) -> f64 {
+/// The logarithm of the mean of numbers given by theirs.
+pub(super) fn log_mean(logs: &[f64]) -> f64 {
     let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !top.is_finite() {
         return top;

@@ -6,6 +6,9 @@ use crate::schema::{Kind, Role, Schema};
 /// The smallest deviation a network can claim, in units of the scale of a target.
 const FLOOR: f64 = 1e-3;
 
+/// Rounding to whole numbers moves the mean of a distribution broader than this by nothing.
+const BROAD: f64 = 2.0;
+
 /// How a number is brought to a common scale: (value - mean) / scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
@@ -36,6 +39,32 @@ pub struct Target {
     pub spread: f64,
     /// Where its distribution is.
     pub head: Head,
+}
+
+impl Target {
+    /// The expected value, on the target's scale; of a whole number that of what is rounded.
+    ///
+    /// A mean anywhere near a whole number may say that number with certainty.
+    pub(super) fn expected(&self, parameters: &[f32]) -> f64 {
+        let distribution = self.head.distribution;
+        let mean = distribution.mean(parameters);
+        let deviation = distribution.deviation(parameters).unwrap_or(0.0) * self.scale.scale;
+        if !matches!(distribution, Distribution::Rounded { .. }) || deviation > BROAD {
+            return mean;
+        }
+        let middle = self.scale.mean + self.scale.scale * mean;
+        let (mut sum, mut total) = (0.0, 0.0);
+        let mut slopes = vec![0.0; distribution.parameters()];
+        let mut whole = (middle - 5.0 * deviation).floor();
+        while whole <= middle + 5.0 * deviation + 1.0 {
+            let value = self.scale.apply(whole);
+            let share = distribution.log_likelihood(parameters, value, &mut slopes).exp();
+            sum += share * value;
+            total += share;
+            whole += 1.0;
+        }
+        if total > 0.0 { sum / total } else { mean }
+    }
 }
 
 /// The targets, effect by effect; `scale` gives the scale and the spread of a slot, from the slot

@@ -27,7 +27,7 @@ pub struct WeightsError {
 pub(crate) struct Kept {
     /// Its name in a sentence: "world model".
     pub noun: &'static str,
-    /// The version of its format. A newer one is refused, an older one would be read.
+    /// The version of its format. Any other is refused.
     pub version: u64,
     /// The command that makes it.
     pub maker: &'static str,
@@ -65,16 +65,14 @@ impl Kept {
         let name = format!("weights-{checksum}.safetensors");
         let path = folder.join(&name);
         write_atomically(&path, &weights).map_err(|error| failed(&path, &error.problem))?;
-        let mut manifest = json!({
-            "format": self.format(),
-            "version": self.version,
-            "schema": fingerprint(schema.to_toml().as_bytes()),
-            "weights": name,
-            "checksum": checksum,
-        });
-        if let Some(manifest) = manifest.as_object_mut() {
-            manifest.extend(fields);
-        }
+        let mut manifest = Map::new();
+        manifest.insert("format".to_owned(), json!(self.format()));
+        manifest.insert("version".to_owned(), json!(self.version));
+        manifest.insert("schema".to_owned(), json!(fingerprint(schema.to_toml().as_bytes())));
+        manifest.insert("weights".to_owned(), json!(name));
+        manifest.insert("checksum".to_owned(), json!(checksum));
+        manifest.extend(fields);
+        let manifest = Value::Object(manifest);
         let path = folder.join("manifest.json");
         write_atomically(&path, format!("{manifest:#}\n").as_bytes())
             .map_err(|error| failed(&path, &error.problem))?;
@@ -84,7 +82,7 @@ impl Kept {
 
     /// Reads the manifest and the blocks.
     ///
-    /// Refuses what is missing, truncated, altered, of a newer version, or made for another schema.
+    /// Refuses what is missing, truncated, altered, of another version, or made for another schema.
     pub fn load(
         &self,
         folder: &Path,
@@ -143,8 +141,15 @@ impl Kept {
         let version = manifest["version"].as_u64().ok_or_else(|| self.missing("version"))?;
         if version > self.version {
             return Err(format!(
-                "has format version {version}, this program reads up to {}: use a newer one",
+                "has format version {version}, this program reads {}: use a newer one",
                 self.version
+            ));
+        }
+        if version < self.version {
+            return Err(format!(
+                "has format version {version}, this program reads {}: {}",
+                self.version,
+                self.remedy()
             ));
         }
         if text("schema")? != fingerprint(schema.to_toml().as_bytes()) {

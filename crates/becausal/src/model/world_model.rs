@@ -8,14 +8,16 @@ use crate::data::Transitions;
 use crate::random::Stream;
 use crate::schema::Schema;
 
+use super::descent::Lessons;
 use super::encoding::Encoding;
+use super::error::FitError;
 use super::member::{Member, ModelKind};
 use super::network::Sizes;
 use super::persistence::Persistence;
 use super::probe::Probe;
 use super::refit::structure_of;
 use super::structure::Structure;
-use super::train::{FitError, FitOptions, FitProgress, MemberReport, Training};
+use super::train::{FitOptions, FitProgress, MemberReport, Training};
 
 /// Held-out rows that are looked at while learning, at most.
 const LOOKED_AT: usize = 4096;
@@ -68,16 +70,17 @@ impl WorldModel {
         let held_out = encoding.encode_all(&data.select_episodes(&split.held_out));
         let looked_at: Vec<usize> = evenly(held_out.inputs.rows(), LOOKED_AT).collect();
         let held_out = held_out.select(&looked_at);
-        let probed: Vec<usize> = evenly(looked_at.len(), PROBED).collect();
-        let probe = Probe::new(&encoding, &structure, held_out.select(&probed), options.seed);
+        let holds = kind.has_weights() && options.prune < 1.0;
+        let probe = (holds && held_out.inputs.table).then(|| {
+            let probed: Vec<usize> = evenly(looked_at.len(), PROBED).collect();
+            Probe::new(&encoding, &structure, held_out.select(&probed), options.seed)
+        });
         let training = Training {
             options,
-            encoding: &encoding,
-            structure: &structure,
-            rows: &rows,
+            lessons: Lessons { encoding: &encoding, structure: &structure, rows: &rows },
             held_out: &held_out,
-            found: kind != ModelKind::Full,
-            probe: &probe,
+            holds,
+            probe: probe.as_ref(),
         };
         let fitted: Result<Vec<(Member, MemberReport)>, FitError> = (0..options.members)
             .into_par_iter()
@@ -93,7 +96,7 @@ impl WorldModel {
                     &mut stream,
                 );
                 let sample = bootstrap(&train, options.members > 1, &mut stream);
-                let report = training.run(at, &mut member, &sample, &mut stream, listener)?;
+                let report = training.run(at, &mut member, sample, stream, listener)?;
                 Ok((member, report))
             })
             .collect();

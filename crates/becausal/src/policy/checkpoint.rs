@@ -128,10 +128,8 @@ impl Training {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), WeightsError> {
-    write_atomically(path, bytes).map_err(|error| WeightsError {
-        path: path.to_owned(),
-        problem: format!("cannot be written: {}", error.problem),
-    })
+    write_atomically(path, bytes)
+        .map_err(|error| WeightsError { path: path.to_owned(), problem: error.problem.to_string() })
 }
 
 /// What the optimiser remembers of each parameter.

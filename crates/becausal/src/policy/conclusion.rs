@@ -1,6 +1,6 @@
 //! The end of a training: how good the policy is, and what its explanations need.
 
-use crate::model::{FitOptions, ModelKind, Structure, WorldModel};
+use crate::model::{Checked, FitOptions, ModelKind, Structure, WorldModel};
 use crate::random::Stream;
 
 use super::actor_critic::ActorCritic;
@@ -39,7 +39,8 @@ impl Training {
         let kind = match self.settings.model {
             Imagination::Model(kind) => kind,
             Imagination::None => {
-                let exploration = Exploration { share: 0.5, rate: 0.5, longest: 0 };
+                let exploration =
+                    Exploration { share: 0.5, rate: 0.5, biased: 0.0, greedy: 0.0, longest: 0 };
                 let key = self.key(Purpose::Recording, 0);
                 let seed = Stream::keyed(self.seed, &key).next_u64();
                 let rows = (self.settings.final_rows, usize::MAX);
@@ -48,11 +49,18 @@ impl Training {
                 ModelKind::Causal
             }
         };
-        let graph = self.discover(&self.data)?;
-        let structure = Structure::of(&self.schema, &graph);
+        let mut graph = self.discover(&self.data)?;
         let options = self.fit_options(self.settings.final_fit_steps);
         let options = FitOptions { rate: FitOptions::default().rate, ..options };
-        let (model, _) = WorldModel::fit(&self.data, kind, &structure, &options, &|_| {})?;
+        let fit = |kind: ModelKind, structure: &Structure, most: usize| {
+            let options = FitOptions { members: options.members.min(most), ..options.clone() };
+            WorldModel::fit(&self.data, kind, structure, &options, &|_| {})
+        };
+        let model = if kind == ModelKind::Causal {
+            Checked::fit(&self.data, &mut graph, fit)?.model
+        } else {
+            fit(kind, &Structure::of(&self.schema, &graph), usize::MAX)?.0
+        };
         self.graph = Some(graph);
         self.model = Some(model);
         Ok(())

@@ -35,7 +35,7 @@ impl ActorCritic {
     /// Reads actor and critic from a folder.
     ///
     /// # Errors
-    /// When a file is missing, truncated, altered, of a newer version, or made for another schema.
+    /// When a file is missing, truncated, altered, of another version, or made for another schema.
     pub fn load(folder: &Path, schema: &Arc<Schema>) -> Result<Self, WeightsError> {
         let (manifest, blocks) = KEPT.load(folder, schema)?;
         let read = described(&manifest, schema).and_then(|mut agent| {

@@ -6,8 +6,10 @@
 
 mod action_space;
 mod actor_critic;
+mod build_order;
 mod checkpoint;
 mod conclusion;
+mod coverage;
 mod dream;
 mod error;
 mod evaluation;
@@ -25,6 +27,8 @@ mod training;
 
 pub use action_space::ActionSpace;
 pub use actor_critic::ActorCritic;
+pub use build_order::BuildOrder;
+pub use coverage::Coverage;
 pub use dream::Dream;
 pub use error::LearningError;
 pub use evaluation::{Evaluation, LONGEST_EPISODE, evaluate};

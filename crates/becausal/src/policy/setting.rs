@@ -79,6 +79,16 @@ impl Setting for f64 {
     }
 }
 
+impl Setting for bool {
+    const EXPECTED: &'static str = "true or false";
+    fn read(value: &Value) -> Option<Self> {
+        value.as_bool()
+    }
+    fn write(&self) -> Value {
+        (*self).into()
+    }
+}
+
 impl Setting for usize {
     const EXPECTED: &'static str = "a whole number from 0";
     fn read(value: &Value) -> Option<Self> {

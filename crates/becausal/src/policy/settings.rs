@@ -61,11 +61,20 @@ settings! {
     exploring: f64 = 0.5,
     /// How often an action is random in such an episode, at most.
     exploration: f64 = 0.5,
+    /// The share of such episodes in which all random actions are the same one.
+    biased: f64 = 0.0,
+    /// The share of an epoch's real steps, the last ones, in which the most likely action is taken.
+    greedy: f64 = 0.0,
     /// Epochs from one graph to the next.
     graph_epochs: Ramp = Ramp { from: 3.0, to: 5.0 },
+    /// Rows that the first graph needs. Until there are as many, everything may influence everything.
+    graph_from: usize = 0,
+    /// Whether an edge stays one for the rest of the learning: the data of a policy that has settled
+    /// show less than those before.
+    keep_edges: bool = false,
     /// Pairs with a p-value of at most this are edges.
     eta: f64 = 0.001,
-    /// Rows that the graph is found from, at most (the newest).
+    /// Rows that the graph is found from, at most; of more, rare states before common ones.
     graph_rows: usize = 20_000,
     /// Networks in the ensemble.
     members: usize = 5,
@@ -79,6 +88,8 @@ settings! {
     fit_steps_first: usize = 600,
     /// Rows a step of the fit.
     fit_batch: usize = 256,
+    /// Rows that the fit sees in addition, rare states as often as common ones: a share of the buffer.
+    rare_rows: f64 = 0.0,
     /// The highest learning rate of the fit.
     fit_rate: f64 = 6e-3,
     /// Policy updates an epoch with a model; without one as many as `epoch_steps` need.
@@ -87,6 +98,10 @@ settings! {
     samples: usize = 4096,
     /// Steps of a dreamed rollout.
     rollout: Ramp = Ramp { from: 5.0, to: 20.0 },
+    /// The share of dreams that begin in rare states of the buffer as often as in common ones.
+    rare_starts: f64 = 0.0,
+    /// The share of dreams in which one network of the ensemble says all that happens.
+    loyal: f64 = 0.0,
     /// Copies of the environment that are played side by side without a model.
     copies: usize = 8,
     /// Hidden layers of actor and critic.
@@ -230,6 +245,10 @@ impl Settings {
         let shares = [
             ("exploring", self.exploring),
             ("exploration", self.exploration),
+            ("biased", self.biased),
+            ("greedy", self.greedy),
+            ("rare_starts", self.rare_starts),
+            ("loyal", self.loyal),
             ("eta", self.eta),
             ("discount", self.discount),
             ("lambda", self.lambda),
@@ -286,6 +305,7 @@ mod tests {
             ("model = \"dense\"", "expected \"causal\", \"full\", \"mlp\" or \"none\""),
             ("discount = 1.5", "`discount` is 1.5, expected 0 to 1"),
             ("rounds = 0", "`rounds` is 0, expected at least 1"),
+            ("keep_edges = 1", "`keep_edges` is 1, expected true or false"),
             ("rounds = ", "TOML"),
         ];
         for (text, expected) in cases {

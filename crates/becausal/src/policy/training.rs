@@ -11,6 +11,7 @@ use crate::random::Stream;
 use crate::schema::Schema;
 
 use super::actor_critic::ActorCritic;
+use super::coverage::Coverage;
 use super::dream::Dream;
 use super::error::LearningError;
 use super::evaluation::{Evaluation, evaluate};
@@ -36,6 +37,8 @@ pub(super) enum Purpose {
     Evaluation = 6,
     FinalEvaluation = 7,
     Recording = 8,
+    Discovery = 9,
+    RareRows = 10,
 }
 
 /// A training: everything that is learned, and the state of all that is random.
@@ -129,12 +132,13 @@ impl Training {
                 let mut clock = Instant::now();
                 self.interact(&mut report)?; // line 3
                 report.durations.interaction = lap(&mut clock);
-                self.update_graph(kind)?; // line 4
+                let new_graph = self.update_graph(kind)?; // line 4
                 report.durations.graph = lap(&mut clock);
-                self.fit(kind)?; // line 5
+                let coverage = Coverage::of(&self.data);
+                self.fit(kind, new_graph, &coverage)?; // line 5
                 report.durations.fit = lap(&mut clock);
                 for round in 0..self.settings.rounds {
-                    let dreamed = self.dream(round)?; // line 7
+                    let dreamed = self.dream(round, &coverage)?; // line 7
                     report.durations.dream += lap(&mut clock);
                     report.update = self.improve(&dreamed, round)?; // line 8
                     report.durations.update += lap(&mut clock);
@@ -172,6 +176,8 @@ impl Training {
         let exploration = Exploration {
             share: settings.exploring,
             rate: settings.exploration,
+            biased: settings.biased,
+            greedy: if first { 0.0 } else { settings.greedy },
             longest: settings.longest_episode,
         };
         let seed = Stream::keyed(self.seed, &key).next_u64();
@@ -200,29 +206,48 @@ impl Training {
     }
 
     /// Line 4: every `graph_epochs` epochs, finds the causal graph. Only the causal model needs it.
-    fn update_graph(&mut self, kind: ModelKind) -> Result<(), LearningError> {
-        if kind != ModelKind::Causal || self.epoch < self.next_graph {
-            return Ok(());
+    ///
+    /// With `keep_edges` what was found once stays found: a policy that has learned something shows
+    /// less of the world than it did before, and the world has not changed. Returns whether one was
+    /// found.
+    fn update_graph(&mut self, kind: ModelKind) -> Result<bool, LearningError> {
+        let few = self.data.len() < self.settings.graph_from;
+        if kind != ModelKind::Causal || few || self.epoch < self.next_graph {
+            return Ok(false);
         }
-        self.graph = Some(self.discover(&self.data)?);
+        let graph = self.discover(&self.data)?;
+        self.graph = Some(match &self.graph {
+            Some(before) if self.settings.keep_edges => graph.keeping_edges_of(before),
+            _ => graph,
+        });
         let pause = self.settings.graph_epochs.whole_at(self.share());
         self.next_graph = self.epoch + pause;
-        Ok(())
+        Ok(true)
     }
 
     pub(super) fn discover(&self, data: &Transitions) -> Result<CausalGraph, LearningError> {
-        let from = data.len().saturating_sub(self.settings.graph_rows.max(1));
-        let rows = data.slice(from..data.len());
+        let most = self.settings.graph_rows.max(1);
+        let spread;
+        let rows = if data.len() > most {
+            let mut stream = Stream::keyed(self.seed, &self.key(Purpose::Discovery, 0));
+            spread = data.select_rows(&Coverage::of(data).spread(most, &mut stream));
+            &spread
+        } else {
+            data
+        };
         let options =
             Options { eta: Some(self.settings.eta), seed: self.seed, ..Options::default() };
-        Ok(discover_quietly(&rows, &options)?)
+        Ok(discover_quietly(rows, &options)?)
     }
 
     /// Line 5: fits the structural equations.
-    fn fit(&mut self, kind: ModelKind) -> Result<(), LearningError> {
+    fn fit(
+        &mut self,
+        kind: ModelKind,
+        new_graph: bool,
+        coverage: &Coverage,
+    ) -> Result<(), LearningError> {
         let structure = self.structure();
-        let new_graph = self.next_graph > self.epoch
-            && self.graph.as_ref().is_some_and(|graph| graph.rows == self.data.len());
         let steps = match &self.model {
             None => self.settings.fit_steps_first,
             Some(_) if new_graph => self.settings.fit_steps_graph,
@@ -233,9 +258,26 @@ impl Training {
             Some(model) => model,
             None => WorldModel::begin(&self.data, kind, &structure, &options)?,
         };
-        model.refit(&self.data, &structure, &options, word(self.epoch))?;
+        let round = word(self.epoch);
+        if self.settings.rare_rows > 0.0 {
+            model.refit(&self.data_with_rare_rows(coverage), &structure, &options, round)?;
+        } else {
+            model.refit(&self.data, &structure, &options, round)?;
+        }
         self.model = Some(model);
         Ok(())
+    }
+
+    /// The buffer, and some of its rows again, rare states as often as common ones: a network
+    /// learns little from what it hardly ever sees.
+    fn data_with_rare_rows(&self, coverage: &Coverage) -> Transitions {
+        let mut stream = Stream::keyed(self.seed, &self.key(Purpose::RareRows, 0));
+        let count = (self.settings.rare_rows * self.data.len() as f64).round();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let again = (0..count as usize).map(|_| coverage.draw(&mut stream));
+        let mut rows: Vec<usize> = (0..self.data.len()).chain(again).collect();
+        rows.sort_unstable();
+        self.data.select_rows(&rows)
     }
 
     pub(super) fn fit_options(&self, steps: usize) -> FitOptions {
@@ -254,18 +296,21 @@ impl Training {
 
     fn structure(&self) -> Structure {
         match &self.graph {
-            Some(graph) => Structure::cautious(&self.schema, graph),
+            Some(graph) => Structure::cautious(&self.schema, graph, &self.data),
             None => Structure::full(&self.schema),
         }
     }
 
     /// Line 7: simulated data by k-step rollouts of the model with the actor.
-    fn dream(&self, round: usize) -> Result<Experience, LearningError> {
+    fn dream(&self, round: usize, coverage: &Coverage) -> Result<Experience, LearningError> {
         let model = self.model.as_ref().expect("fitted in this epoch");
         let length = self.settings.rollout.whole_at(self.share());
         let mut stream = Stream::keyed(self.seed, &self.key(Purpose::Dream, round));
         let agent = &self.learner.agent;
-        Dream::new(model, &self.data).experience(agent, self.settings.samples, length, &mut stream)
+        Dream::new(model, &self.data)
+            .with_loyal_rows(self.settings.loyal)
+            .with_rare_starts(self.settings.rare_starts, coverage)
+            .experience(agent, self.settings.samples, length, &mut stream)
     }
 
     /// Line 8: updates the policy by PPO.
@@ -285,6 +330,8 @@ impl Training {
         let steps = self.settings.samples.div_ceil(copies);
         let rounds = self.settings.epoch_steps.div_ceil(steps * copies);
         for round in 0..rounds {
+            let left = self.settings.steps.saturating_sub(self.real_steps);
+            let steps = steps.min(left.div_ceil(copies));
             let mut stream = Stream::keyed(self.seed, &self.key(Purpose::Play, round));
             let play = self.play.as_mut().expect("a training without a model plays");
             let mut ended = Vec::new();

@@ -43,6 +43,43 @@ impl RunDirectory {
         Ok(run)
     }
 
+    /// Writes a run all at once: into a folder beside it that takes its place when `write` is done.
+    /// Whatever goes wrong before, a run that was there stays as it was.
+    ///
+    /// # Errors
+    /// When there is something else of this name, when `write` fails, or when the folders cannot be
+    /// renamed.
+    pub fn replace(
+        path: &Path,
+        schema: &Arc<Schema>,
+        write: impl FnOnce(&Self) -> Result<(), RunError>,
+    ) -> Result<Self, RunError> {
+        Self::refuse_others(path)?;
+        let (part, old) = (beside(path, "part")?, beside(path, "old")?);
+        let failed = |problem: String| RunError { path: path.to_owned(), problem };
+        for left_over in [&part, &old] {
+            if left_over.exists() {
+                fs::remove_dir_all(left_over)
+                    .map_err(|error| failed(format!("cannot clear what was left over: {error}")))?;
+            }
+        }
+        let written = Self::create(&part, schema).and_then(|run| write(&run));
+        if let Err(error) = written {
+            let _ = fs::remove_dir_all(&part);
+            return Err(error);
+        }
+        let moved = |error: std::io::Error| failed(format!("cannot be put in place: {error}"));
+        if path.exists() {
+            fs::rename(path, &old).map_err(moved)?;
+        }
+        if let Err(error) = fs::rename(&part, path) {
+            let _ = fs::rename(&old, path);
+            return Err(moved(error));
+        }
+        let _ = fs::remove_dir_all(&old);
+        Ok(Self { path: path.to_owned(), schema: Arc::clone(schema) })
+    }
+
     /// Says that a run cannot be written here before it is worked for, not after.
     ///
     /// # Errors
@@ -197,5 +234,43 @@ impl RunDirectory {
         let path = self.path.join(name);
         fs::read_to_string(&path)
             .map_err(|error| RunError { path, problem: format!("cannot be read: {error}") })
+    }
+}
+
+/// A hidden folder beside another.
+fn beside(path: &Path, ending: &str) -> Result<PathBuf, RunError> {
+    let refuse = || RunError {
+        path: path.to_owned(),
+        problem: "has no name of its own; give the name of a folder for the run".to_owned(),
+    };
+    let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(refuse)?;
+    Ok(path.with_file_name(format!(".{name}.{ending}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_replaced_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run");
+        let schema = find("CartPole-v1").expect("an environment").schema();
+        let made = |text: &'static str| move |run: &RunDirectory| run.write_config(text);
+        RunDirectory::replace(&path, &schema, made("first")).expect("a run");
+        fs::write(path.join("leftover"), "of the first").expect("a file");
+        let failed = RunDirectory::replace(&path, &schema, |run| {
+            run.write_config("second")?;
+            Err(RunError { path: run.path().to_owned(), problem: "no space left".to_owned() })
+        });
+        assert!(failed.is_err_and(|error| error.problem == "no space left"));
+        let run = RunDirectory::open(&path).expect("the first run");
+        assert_eq!(run.read_config().expect("a configuration"), "first");
+        assert!(path.join("leftover").exists());
+        RunDirectory::replace(&path, &schema, made("third")).expect("a run");
+        assert_eq!(run.read_config().expect("a configuration"), "third");
+        assert!(!path.join("leftover").exists());
+        let names = fs::read_dir(folder.path()).expect("a folder").count();
+        assert_eq!(names, 1, "nothing is left beside the run");
     }
 }

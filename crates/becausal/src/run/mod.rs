@@ -25,4 +25,4 @@ pub use directory::{RunDirectory, RunError};
 pub use events::EventWriter;
 pub use metrics::Metrics;
 pub use train_config::TrainConfig;
-pub use training_run::{TrainError, TrainingRun};
+pub use training_run::{Saved, TrainError, TrainingRun};

@@ -52,6 +52,18 @@ impl From<WeightsError> for TrainError {
     }
 }
 
+/// How far the checkpoint is that a training would go on from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Saved {
+    /// Epochs done.
+    pub epoch: usize,
+    /// Real steps made.
+    pub real_steps: usize,
+}
+
+/// What a folder has in it that was worked for; without them a run was begun and nothing came of it.
+const RESULTS: [&str; 4] = ["checkpoint.json", "data.parquet", "world-model", "policy"];
+
 /// A training that writes what it does into its run directory, epoch by epoch.
 ///
 /// After every epoch the data, then a checkpoint in a folder of its own, and at last
@@ -64,6 +76,7 @@ pub struct TrainingRun {
     pub training: Training,
     events: EventWriter,
     metrics: File,
+    saved: Saved,
 }
 
 impl TrainingRun {
@@ -79,7 +92,7 @@ impl TrainingRun {
         seed: u64,
     ) -> Result<Self, TrainError> {
         RunDirectory::refuse_others(path)?;
-        if path.join("schema.toml").exists() {
+        if RESULTS.iter().any(|name| path.join(name).exists()) {
             return Err(TrainError::Run(RunError {
                 path: path.to_owned(),
                 problem: "holds a run already; --resume goes on with it, or give another name"
@@ -119,7 +132,10 @@ impl TrainingRun {
         }
         let file = path.join("checkpoint.json");
         let text = fs::read(&file).map_err(|error| {
-            refuse("checkpoint.json", format!("cannot be read ({error}): nothing to resume"))
+            refuse(
+                "checkpoint.json",
+                format!("cannot be read ({error}): nothing to resume; begin without --resume"),
+            )
         })?;
         let named: Value = serde_json::from_slice(&text)
             .map_err(|error| refuse("checkpoint.json", error.to_string()))?;
@@ -162,7 +178,8 @@ impl TrainingRun {
         let metrics = metrics.map_err(|error| failed(path.clone(), error))?;
         let path = directory.path().join("events.out.tfevents.becausal");
         let events = EventWriter::open(&path, events_bytes).map_err(|error| failed(path, error))?;
-        Ok(Self { directory, config, training, events, metrics })
+        let saved = Saved { epoch: training.epoch, real_steps: training.real_steps };
+        Ok(Self { directory, config, training, events, metrics, saved })
     }
 
     /// The folder.
@@ -175,6 +192,12 @@ impl TrainingRun {
     #[must_use]
     pub fn config(&self) -> &TrainConfig {
         &self.config
+    }
+
+    /// The last checkpoint.
+    #[must_use]
+    pub fn saved(&self) -> Saved {
+        self.saved
     }
 
     /// One epoch: learned, logged and saved.
@@ -224,7 +247,11 @@ impl TrainingRun {
             problem: format!("cannot be written: {error}"),
         };
         fs::create_dir_all(&path).map_err(failed)?;
-        training.save(&path)?;
+        if let Err(error) = training.save(&path) {
+            // On a full disk half a checkpoint is in the way of those who make room.
+            let _ = fs::remove_dir_all(&path);
+            return Err(error.into());
+        }
         let named = json!({
             "folder": folder,
             "metrics": self.metrics.metadata().map_err(failed)?.len(),
@@ -233,6 +260,7 @@ impl TrainingRun {
         let file = self.directory.path().join("checkpoint.json");
         write_atomically(&file, format!("{named}\n").as_bytes())
             .map_err(|error| RunError { path: file, problem: error.problem.to_string() })?;
+        self.saved = Saved { epoch: training.epoch, real_steps: training.real_steps };
         for entry in fs::read_dir(&all).into_iter().flatten().flatten() {
             if entry.file_name().to_string_lossy() != folder {
                 // What cannot be removed stays.

@@ -18,6 +18,10 @@ pub struct Exact {
     rule: Rule,
     /// Other values that a state variable is tried with, beside those of its kind.
     probes: &'static [f64],
+    /// What it takes for the action, whatever the action is.
+    hears: Option<&'static [f64]>,
+    /// What it is off by in every next value.
+    error: f64,
 }
 
 impl Exact {
@@ -25,7 +29,29 @@ impl Exact {
         let entry = find(id).expect("known");
         let truth = entry.truth().expect("known truth");
         let parents = truth.graph.iter().map(|row| (0..row.len()).filter(|&i| row[i]).collect());
-        Self { schema: entry.schema(), parents: parents.collect(), rule, probes }
+        Self {
+            schema: entry.schema(),
+            parents: parents.collect(),
+            rule,
+            probes,
+            hears: None,
+            error: 0.0,
+        }
+    }
+
+    /// The same, but it hears this action only.
+    pub fn hearing(self, action: &'static [f64]) -> Self {
+        Self { hears: Some(action), ..self }
+    }
+
+    /// The same, but its predictions are off by this much.
+    pub fn off_by(self, error: f64) -> Self {
+        Self { error, ..self }
+    }
+
+    /// What the rule says.
+    fn predict(&self, state: &[f64], action: &[f64]) -> Prediction {
+        (self.rule)(&self.schema, state, self.hears.unwrap_or(action))
     }
 
     /// Vacuum, by its rules.
@@ -102,7 +128,7 @@ impl Dynamics for Exact {
     }
 
     fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction {
-        let mut predicted = (self.rule)(&self.schema, state, action);
+        let mut predicted = self.predict(state, action);
         if let Some(noise) = noise.values() {
             for (index, (value, noise)) in predicted.next.iter_mut().zip(noise).enumerate() {
                 match &self.schema.variable_of(index).kind {
@@ -112,11 +138,12 @@ impl Dynamics for Exact {
                 }
             }
         }
+        predicted.next.iter_mut().for_each(|value| *value += self.error);
         predicted
     }
 
     fn noise(&self, state: &[f64], action: &[f64], _: &[f64], next: &[f64]) -> Noise {
-        let predicted = (self.rule)(&self.schema, state, action);
+        let predicted = self.predict(state, action);
         Noise::of(next.iter().zip(&predicted.next).map(|(real, mean)| real - mean).collect())
     }
 

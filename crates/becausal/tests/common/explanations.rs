@@ -8,6 +8,7 @@ use becausal::env::{BuildMarine, find, parse_action};
 use becausal::explain::{Change, Contrast, Explainer, Options, Situation, Why};
 use becausal::model::{Dynamics, Influence, Noise, Prediction};
 use becausal::policy::Policy;
+use becausal::render::{Area, Picture, chain_layout};
 use becausal::{CausalGraph, Environment, Schema, Stream};
 
 use crate::exact::{Exact, Rules, imagined, paper_example};
@@ -241,4 +242,17 @@ pub fn many() -> Contrast {
     let state: Vec<f64> = (0..20).map(|i| (f64::from(i) * 0.7).sin()).collect();
     let situation = Situation::imagined(dynamics.schema(), state, vec![0.5, 1.0]).expect("one");
     explainer.why_not(&situation, &[-1.0, 0.0]).expect("a contrast")
+}
+
+/// No two labels overlap, and none leaves the canvas.
+pub fn check_labels(picture: &Picture) {
+    let layout = picture.layout(&chain_layout());
+    let canvas = Area { left: 0.0, top: 0.0, width: layout.width, height: layout.height };
+    let areas = layout.label_areas();
+    for (index, area) in areas.iter().enumerate() {
+        assert!(canvas.contains(area), "{area:?} is outside of {canvas:?}");
+        for other in &areas[index + 1..] {
+            assert!(!area.overlaps(other), "{area:?} overlaps {other:?}");
+        }
+    }
 }

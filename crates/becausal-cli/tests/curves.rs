@@ -1,0 +1,33 @@
+//! `becausal reproduce curves`: four kinds of learning, as many real steps each.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use common::{done, folder};
+
+#[test]
+fn every_kind_of_learning_gets_the_same_steps_and_a_line() {
+    let folder = folder();
+    let output = done(
+        folder.path(),
+        &["reproduce", "curves", "--quick", "--env=CartPole-v1", "--seeds=3", "-q", "-o", "c"],
+    );
+    for name in ["no model", "dense model", "full graph", "causal graph"] {
+        assert!(output.lines().any(|line| line.starts_with(name)), "{name}\n{output}");
+    }
+    assert!(output.contains("in 5 new episodes"), "{output}");
+    let file = |ending: &str| fs::read(folder.path().join(format!("c/CartPole-v1.{ending}")));
+    assert!(file("png").expect("a picture").starts_with(b"\x89PNG"));
+    let picture = String::from_utf8(file("svg").expect("a picture")).expect("text");
+    assert!(picture.contains("mean and range of 1 seed"), "the title");
+    let text = String::from_utf8(file("csv").expect("all evaluations")).expect("text");
+    let mut last = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let columns: Vec<&str> = line.split(',').collect();
+        last.insert(columns[0].to_owned(), columns[2].to_owned());
+    }
+    assert_eq!(last.len(), 4);
+    assert!(last.values().all(|steps| steps == "800"), "{last:?}");
+}

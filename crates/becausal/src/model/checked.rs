@@ -1,0 +1,174 @@
+//! A causal model checked against networks that read everything: do the causes found tell all?
+//!
+//! A rule that matters in one row of a hundred (no supply left) escapes a test over all rows, but not
+//! a network. Where networks over the full graph predict an effect better, on held-out episodes, than
+//! the same networks over its causes, a cause is missing. Then everything is tried as a parent of
+//! that effect, and what proves of no use is pruned.
+
+use rayon::prelude::*;
+
+use crate::data::Transitions;
+use crate::discovery::{CausalGraph, Verdict};
+use crate::nn::Block;
+
+use super::dynamics::effects;
+use super::member::{Member, ModelKind};
+use super::probe::likelihoods;
+use super::score::log_mean;
+use super::structure::{Structure, causes};
+use super::world_model::{FitReport, WorldModel};
+
+/// Networks over the full graph, at most. Each is compared with the causal one that began with the
+/// same numbers and learned from the same sample.
+const COMPARED: usize = 2;
+
+/// They must gain more than this many nats a row...
+const LEAST_GAIN: f64 = 0.002;
+
+/// ...by so many standard errors.
+const ERRORS: f64 = 2.5;
+
+/// No row counts for more than this many nats: a few must not decide.
+const LARGEST: f64 = 5.0;
+
+/// Fewer held-out episodes tell nothing.
+const LEAST_EPISODES: usize = 10;
+
+/// An effect of which everything together tells more than the causes found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shortfall {
+    /// The effect.
+    pub effect: String,
+    /// How much more, in nats a row.
+    pub gain: f64,
+    /// The causes that were not found, and that the networks use once they may.
+    pub used: Vec<String>,
+}
+
+/// A causal model, and where the causes found fell short.
+#[derive(Debug)]
+pub struct Checked {
+    /// The causal model; where it fell short, with more parents.
+    pub model: WorldModel,
+    /// How its fit went.
+    pub report: FitReport,
+    /// Where the causes found were not enough.
+    pub shortfalls: Vec<Shortfall>,
+}
+
+impl Checked {
+    /// Fits a causal model over the edges of a graph, and compares it with one over all.
+    ///
+    /// Where it falls short, it is fitted again with everything tried as a parent, if the actions
+    /// can be told apart one by one. The pairs in question become untestable in the graph: the
+    /// networks use the cause, but no test has confirmed it.
+    ///
+    /// `fit(kind, structure, most)` fits a model with `most` members at most to `data`, with the same
+    /// seed and the same held-out episodes each time, as [`WorldModel::fit`] does.
+    ///
+    /// # Errors
+    /// Those of `fit`.
+    pub fn fit<E>(
+        data: &Transitions,
+        graph: &mut CausalGraph,
+        mut fit: impl FnMut(ModelKind, &Structure, usize) -> Result<(WorldModel, FitReport), E>,
+    ) -> Result<Self, E> {
+        let structure = Structure::of(data.schema(), graph);
+        let (mut model, mut report) = fit(ModelKind::Causal, &structure, usize::MAX)?;
+        let (everything, _) = fit(ModelKind::Full, &structure, COMPARED)?;
+        let gains = model.gains_of(&everything, &data.select_episodes(&report.held_out));
+        let short: Vec<usize> = gains.iter().map(|&(effect, _)| effect).collect();
+        if !short.is_empty() && model.encoding.action_table().is_some() {
+            (model, report) = fit(ModelKind::Causal, &structure.widened(&short), usize::MAX)?;
+            model.narrow();
+        }
+        let names = effects(data.schema());
+        let causes = causes(data.schema());
+        let shortfall = |&(effect, gain): &(usize, f64)| {
+            let new = |cause: &&usize| !structure.parents(effect).contains(*cause);
+            let used = model.structure.parents(effect).iter().filter(new);
+            let used = used.map(|&cause| causes[cause].to_owned()).collect();
+            Shortfall { effect: names[effect].clone(), gain, used }
+        };
+        let shortfalls: Vec<Shortfall> = gains.iter().map(shortfall).collect();
+        for shortfall in &shortfalls {
+            shortfall.tell(graph);
+        }
+        Ok(Self { model, report, shortfalls })
+    }
+}
+
+impl Shortfall {
+    /// Takes back that there is no influence.
+    fn tell(&self, graph: &mut CausalGraph) {
+        for pair in graph.pairs.iter_mut().filter(|pair| pair.effect == self.effect) {
+            let asked = pair.verdict == Verdict::None && pair.given.is_none();
+            if asked && (self.used.is_empty() || self.used.contains(&pair.cause)) {
+                pair.verdict = Verdict::Untestable;
+                pair.reason = Some(format!(
+                    "networks that read it predict `{}` better, but no test confirms it",
+                    self.effect
+                ));
+            }
+        }
+    }
+}
+
+impl WorldModel {
+    /// The effects that networks over everything predict better, and by how many nats a row.
+    fn gains_of(&self, everything: &Self, data: &Transitions) -> Vec<(usize, f64)> {
+        if data.episodes() < LEAST_EPISODES {
+            return Vec::new();
+        }
+        let members = self.members().min(everything.members());
+        let own = self.likelihoods(data, members);
+        let other = everything.likelihoods(data, members);
+        let gain = |effect: usize| {
+            let episodes: Vec<(f64, f64)> = (0..data.episodes())
+                .map(|episode| {
+                    let rows = data.rows_of(&[episode]);
+                    let gain = |&row: &usize| {
+                        (other[effect][row] - own[effect][row]).clamp(-LARGEST, LARGEST)
+                    };
+                    (rows.iter().map(gain).sum(), rows.len() as f64)
+                })
+                .collect();
+            let rows: f64 = episodes.iter().map(|(_, rows)| rows).sum();
+            let mean = episodes.iter().map(|(gain, _)| gain).sum::<f64>() / rows;
+            let squares: f64 =
+                episodes.iter().map(|(gain, rows)| (gain - mean * rows).powi(2)).sum();
+            (mean - ERRORS * squares.sqrt() / rows > LEAST_GAIN).then_some((effect, mean))
+        };
+        (0..self.structure.effects()).filter_map(gain).collect()
+    }
+
+    /// The log-likelihood of each row under the mixture of the first members: `[effects][rows]`.
+    fn likelihoods(&self, data: &Transitions, members: usize) -> Vec<Vec<f64>> {
+        let rows = self.encoding.encode_all(data);
+        let predict = |member: &Member| member.predict(&rows.inputs, &self.structure);
+        let said: Vec<Block> = self.members[..members].par_iter().map(predict).collect();
+        let of_effect = |effect: usize| {
+            let each: Vec<Vec<f64>> =
+                said.iter().map(|said| likelihoods(&self.encoding, &rows, effect, said)).collect();
+            let mixed =
+                |row: usize| log_mean(&each.iter().map(|rows| rows[row]).collect::<Vec<_>>());
+            (0..data.len()).map(mixed).collect()
+        };
+        (0..self.structure.effects()).map(of_effect).collect()
+    }
+
+    /// Leaves out the parents that were only tried and that every member has pruned under every
+    /// action. No prediction changes.
+    fn narrow(&mut self) {
+        let states = self.structure.states();
+        let uses = |effect: usize, cause: usize| {
+            cause >= states
+                || self.members.iter().any(|member| {
+                    let Some(pruned) = &member.pruned else { return true };
+                    let actions = pruned.len() / (states * self.structure.effects());
+                    (0..actions).any(|a| !pruned[(effect * actions + a) * states + cause])
+                })
+        };
+        self.structure = self.structure.narrowed(uses).into();
+    }
+}
