@@ -201,8 +201,7 @@ impl Training {
 
     /// Line 4: every `graph_epochs` epochs, finds the causal graph. Only the causal model needs it.
     fn update_graph(&mut self, kind: ModelKind) -> Result<(), LearningError> {
-        let few = self.data.len() < self.settings.graph_from;
-        if kind != ModelKind::Causal || few || self.epoch < self.next_graph {
+        if kind != ModelKind::Causal || self.epoch < self.next_graph {
             return Ok(());
         }
         let graph = self.discover(&self.data)?;
@@ -259,8 +258,10 @@ impl Training {
 
     fn structure(&self) -> Structure {
         match &self.graph {
-            Some(graph) => Structure::cautious(&self.schema, graph),
-            None => Structure::full(&self.schema),
+            Some(graph) if self.data.len() >= self.settings.graph_from => {
+                Structure::cautious(&self.schema, graph)
+            }
+            _ => Structure::full(&self.schema),
         }
     }
 
