@@ -51,8 +51,9 @@ impl Marines {
             Claim {
                 published: published.to_owned(),
                 measured: format!(
-                    "The weight of time → {name} under {under} is {} with the full graph.",
-                    brief(found)
+                    "The weight of time → {name} under {under} is {} with the full graph, {} the threshold of {TAU}.",
+                    brief(found),
+                    if found > TAU { "above" } else { "not above" }
                 ),
                 agreement: Agreement::of(found > TAU),
                 reason: if found > TAU {
@@ -87,7 +88,7 @@ impl Marines {
             ],
             claims: vec![
                 salient(
-                    "time has a weight of about 0.78 for depots when depots are built.",
+                    "time is a salient parent of depots when depots are built (a weight of about 0.78).",
                     depots,
                     (DEPOTS, DEPOT),
                     "build = depot",

@@ -100,7 +100,9 @@ impl Learning {
                 published,
                 measured: "Not measured in this run.".to_owned(),
                 agreement: Agreement::Open,
-                reason: format!("`becausal reproduce examples --env {id}` measures it; hours."),
+                reason: format!(
+                    "`becausal reproduce examples --env {id}` measures it, which takes long."
+                ),
             };
             return vec![open(published), open(near)];
         };
