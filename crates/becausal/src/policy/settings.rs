@@ -67,7 +67,8 @@ settings! {
     greedy: f64 = 0.0,
     /// Epochs from one graph to the next.
     graph_epochs: Ramp = Ramp { from: 3.0, to: 5.0 },
-    /// Rows that the first graph needs. Until there are as many, everything may influence everything.
+    /// Rows from which on the model relies on the graph. Until there are as many, everything may
+    /// influence everything.
     graph_from: usize = 0,
     /// Whether an edge stays one for the rest of the learning: the data of a policy that has settled
     /// show less than those before.

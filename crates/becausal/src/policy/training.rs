@@ -211,8 +211,7 @@ impl Training {
     /// less of the world than it did before, and the world has not changed. Returns whether one was
     /// found.
     fn update_graph(&mut self, kind: ModelKind) -> Result<bool, LearningError> {
-        let few = self.data.len() < self.settings.graph_from;
-        if kind != ModelKind::Causal || few || self.epoch < self.next_graph {
+        if kind != ModelKind::Causal || self.epoch < self.next_graph {
             return Ok(false);
         }
         let graph = self.discover(&self.data)?;
@@ -296,8 +295,10 @@ impl Training {
 
     fn structure(&self) -> Structure {
         match &self.graph {
-            Some(graph) => Structure::cautious(&self.schema, graph, &self.data),
-            None => Structure::full(&self.schema),
+            Some(graph) if self.data.len() >= self.settings.graph_from => {
+                Structure::cautious(&self.schema, graph, &self.data)
+            }
+            _ => Structure::full(&self.schema),
         }
     }
 
