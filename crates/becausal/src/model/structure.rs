@@ -217,13 +217,12 @@ fn events(data: &Transitions, effect: usize) -> Option<usize> {
         if effect < states { (Role::State, effect) } else { (Role::Outcome, effect - states) };
     let before: usize = schema.of_role(role).take(index).map(Variable::elements).sum();
     let elements = before..before + variable.elements();
-    let of_element = |element: usize| match role {
-        Role::State => {
+    let of_element = |element: usize| {
+        if role == Role::State {
             let now = data.column(schema.state_slots().start + element);
             let next = data.column(schema.next_slots().start + element);
             (0..data.len()).filter(|&row| now.get(row) != next.get(row)).count()
-        }
-        _ => {
+        } else {
             let mut values = data.column(schema.outcome_slots().start + element).to_numbers();
             values.sort_unstable_by(f64::total_cmp);
             let usual = values.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0);

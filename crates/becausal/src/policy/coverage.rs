@@ -130,7 +130,7 @@ mod tests {
     fn rare_states_are_drawn_as_often_as_common_ones() {
         let coverage = Coverage::of(&hovering());
         let mut stream = Stream::new(1);
-        let rare = (0..1000).filter(|_| coverage.draw(&mut stream) % 100 == 0).count();
+        let rare = (0..1000).filter(|_| coverage.draw(&mut stream).is_multiple_of(100)).count();
         assert!((400..600).contains(&rare), "{rare}");
     }
 
