@@ -130,7 +130,7 @@ mod tests {
     fn rare_states_are_drawn_as_often_as_common_ones() {
         let coverage = Coverage::of(&hovering());
         let mut stream = Stream::new(1);
-        let rare = (0..1000).filter(|_| coverage.draw(&mut stream) % 100 == 0).count();
+        let rare = (0..1000).filter(|_| coverage.draw(&mut stream).is_multiple_of(100)).count();
         assert!((400..600).contains(&rare), "{rare}");
     }
 
@@ -140,7 +140,7 @@ mod tests {
         let rows = coverage.spread(100, &mut Stream::new(1));
         assert_eq!(rows.len(), 100);
         assert!(rows.windows(2).all(|pair| pair[0] < pair[1]));
-        assert_eq!(rows.iter().filter(|&row| row % 100 == 0).count(), 10, "all rare ones");
+        assert_eq!(rows.iter().filter(|row| row.is_multiple_of(100)).count(), 10, "all rare ones");
         assert_eq!(
             coverage.spread(5000, &mut Stream::new(1)).len(),
             1000,
