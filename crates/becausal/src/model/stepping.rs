@@ -113,34 +113,9 @@ impl WorldModel {
         value: impl Fn(usize, usize) -> f64 + Sync,
         stream: &mut Stream,
     ) -> Vec<f64> {
-        let members: Vec<usize> = (0..rows).map(|_| self.draw_member(stream)).collect();
-        self.sample_as(&members, value, stream)
-    }
-
-    /// One of the members, each as likely as any other.
-    ///
-    /// # Panics
-    /// When the model has no members.
-    #[must_use]
-    pub fn draw_member(&self, stream: &mut Stream) -> usize {
-        stream.below(self.members.len())
-    }
-
-    /// The same as [`sample`](Self::sample), with a member given for each row.
-    ///
-    /// # Panics
-    /// When there is no such member.
-    #[must_use]
-    pub fn sample_as(
-        &self,
-        members: &[usize],
-        value: impl Fn(usize, usize) -> f64 + Sync,
-        stream: &mut Stream,
-    ) -> Vec<f64> {
-        let rows = members.len();
         let mut of_member = vec![Vec::new(); self.members.len()];
-        for (row, &member) in members.iter().enumerate() {
-            of_member[member].push(row);
+        for row in 0..rows {
+            of_member[stream.below(self.members.len())].push(row);
         }
         let pieces: Vec<(usize, &[usize], Stream)> = of_member
             .iter()

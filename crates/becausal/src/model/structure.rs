@@ -213,23 +213,25 @@ fn events(data: &Transitions, effect: usize) -> Option<usize> {
     if matches!(variable.kind, Kind::Continuous(_) | Kind::Integer(_)) {
         return None;
     }
+    let is_state = effect < states;
     let (role, index) =
-        if effect < states { (Role::State, effect) } else { (Role::Outcome, effect - states) };
+        if is_state { (Role::State, effect) } else { (Role::Outcome, effect - states) };
     let before: usize = schema.of_role(role).take(index).map(Variable::elements).sum();
     let elements = before..before + variable.elements();
-    let of_element = |element: usize| {
-        if role == Role::State {
-            let now = data.column(schema.state_slots().start + element);
-            let next = data.column(schema.next_slots().start + element);
-            (0..data.len()).filter(|&row| now.get(row) != next.get(row)).count()
-        } else {
-            let mut values = data.column(schema.outcome_slots().start + element).to_numbers();
-            values.sort_unstable_by(f64::total_cmp);
-            let usual = values.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0);
-            values.len() - usual
-        }
+    let changes = |element: usize| {
+        let now = data.column(schema.state_slots().start + element);
+        let next = data.column(schema.next_slots().start + element);
+        (0..data.len()).filter(|&row| now.get(row) != next.get(row)).count()
     };
-    Some(elements.map(of_element).sum())
+    let exceptions = |element: usize| {
+        let mut values = data.column(schema.outcome_slots().start + element).to_numbers();
+        values.sort_unstable_by(f64::total_cmp);
+        let usual = values.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0);
+        values.len() - usual
+    };
+    Some(
+        elements.map(|element| if is_state { changes(element) } else { exceptions(element) }).sum(),
+    )
 }
 
 fn counts(schema: &Schema) -> (usize, usize) {

@@ -140,7 +140,7 @@ mod tests {
         let rows = coverage.spread(100, &mut Stream::new(1));
         assert_eq!(rows.len(), 100);
         assert!(rows.windows(2).all(|pair| pair[0] < pair[1]));
-        assert_eq!(rows.iter().filter(|&row| row % 100 == 0).count(), 10, "all rare ones");
+        assert_eq!(rows.iter().filter(|row| row.is_multiple_of(100)).count(), 10, "all rare ones");
         assert_eq!(
             coverage.spread(5000, &mut Stream::new(1)).len(),
             1000,

@@ -8,15 +8,14 @@ use crate::random::Stream;
 use crate::schema::Schema;
 
 use super::actor_critic::ActorCritic;
-use super::coverage::Coverage;
 use super::error::LearningError;
 use super::experience::Experience;
 
 /// Episodes dreamed by a world model, many side by side, that begin in states of a buffer.
 ///
-/// For every step of every row a member of the ensemble is drawn, or one for all steps of a row. Rewards
-/// and ends follow from the schema's expressions. No value leaves the reach of the buffer: beyond it
-/// the model is a guess, and a guess on top of guesses runs away, with rewards that drown all others.
+/// For every step of every row a member of the ensemble is drawn. Rewards and ends follow from the
+/// schema's expressions. No value leaves the reach of the buffer: beyond it the model is a guess, and
+/// a guess on top of guesses runs away, with rewards that drown all others.
 pub struct Dream<'a> {
     model: &'a WorldModel,
     schema: Arc<Schema>,
@@ -24,10 +23,6 @@ pub struct Dream<'a> {
     starts: Vec<f64>,
     /// From where to where the values of each state slot reach in the buffer.
     reach: Vec<(f64, f64)>,
-    /// Of how many dreams the beginning is drawn from all kinds of states alike, and these kinds.
-    rare: Option<(f64, &'a Coverage)>,
-    /// The share of the rows that keep their member.
-    loyal: f64,
 }
 
 impl<'a> Dream<'a> {
@@ -45,32 +40,12 @@ impl<'a> Dream<'a> {
             (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
         });
         let reach = reach.collect();
-        Self { model, schema, starts, reach, rare: None, loyal: 0.0 }
-    }
-
-    /// The same, but a share of the dreams begins in rare states as often as in common ones.
-    #[must_use]
-    pub fn with_rare_starts(mut self, share: f64, coverage: &'a Coverage) -> Self {
-        self.rare = (share > 0.0).then_some((share, coverage));
-        self
-    }
-
-    /// The same, but a share of the rows keeps its member of the ensemble until its episode ends.
-    ///
-    /// Where the members disagree about a danger, a new one at each step meets the most anxious soon, and
-    /// every dream goes wrong; with its own member, a row shows what follows if that one is right.
-    #[must_use]
-    pub fn with_loyal_rows(mut self, share: f64) -> Self {
-        self.loyal = share;
-        self
+        Self { model, schema, starts, reach }
     }
 
     fn start(&self, stream: &mut Stream, into: &mut [f64]) {
         let width = into.len();
-        let row = match self.rare {
-            Some((share, coverage)) if stream.unit() < share => coverage.draw(stream),
-            _ => stream.below(self.starts.len() / width),
-        };
+        let row = stream.below(self.starts.len() / width);
         into.copy_from_slice(&self.starts[row * width..][..width]);
     }
 
@@ -100,9 +75,6 @@ impl<'a> Dream<'a> {
         let mut actions = vec![0.0; copies * width];
         let mut numbers = vec![0.0; width];
         let mut over = vec![0.0; copies];
-        let loyal: Vec<bool> =
-            (0..copies).map(|_| self.loyal > 0.0 && stream.unit() < self.loyal).collect();
-        let mut members: Vec<Option<usize>> = vec![None; copies];
         for _ in 0..length.max(1) {
             let said = agent.act(&now);
             for copy in 0..copies {
@@ -116,10 +88,7 @@ impl<'a> Dream<'a> {
                 Some(slot) => actions[row * width + slot],
                 None => now[row * states + slot],
             };
-            let drawn =
-                |member: &Option<usize>| member.unwrap_or_else(|| self.model.draw_member(stream));
-            let predicting: Vec<usize> = members.iter().map(drawn).collect();
-            let mut following = self.model.sample_as(&predicting, value, stream);
+            let mut following = self.model.sample(copies, value, stream);
             let from = lived.len();
             for (copy, after) in following.chunks_exact_mut(outcomes + states).enumerate() {
                 if let Some(at) = after.iter().position(|value| !value.is_finite()) {
@@ -146,7 +115,6 @@ impl<'a> Dream<'a> {
                 lived.terminated.push(over != 0.0);
                 lived.ended.push(over != 0.0);
                 let state = &mut now[copy * states..][..states];
-                members[copy] = (loyal[copy] && over == 0.0).then_some(predicting[copy]);
                 if over == 0.0 {
                     let after = &following[copy * (outcomes + states)..][..outcomes + states];
                     state.copy_from_slice(&after[outcomes..]);

@@ -99,10 +99,6 @@ settings! {
     samples: usize = 4096,
     /// Steps of a dreamed rollout.
     rollout: Ramp = Ramp { from: 5.0, to: 20.0 },
-    /// The share of dreams that begin in rare states of the buffer as often as in common ones.
-    rare_starts: f64 = 0.0,
-    /// The share of dreams in which one network of the ensemble says all that happens.
-    loyal: f64 = 0.0,
     /// Copies of the environment that are played side by side without a model.
     copies: usize = 8,
     /// Hidden layers of actor and critic.
@@ -248,8 +244,6 @@ impl Settings {
             ("exploration", self.exploration),
             ("biased", self.biased),
             ("greedy", self.greedy),
-            ("rare_starts", self.rare_starts),
-            ("loyal", self.loyal),
             ("eta", self.eta),
             ("discount", self.discount),
             ("lambda", self.lambda),

@@ -134,11 +134,10 @@ impl Training {
                 report.durations.interaction = lap(&mut clock);
                 let new_graph = self.update_graph(kind)?; // line 4
                 report.durations.graph = lap(&mut clock);
-                let coverage = Coverage::of(&self.data);
-                self.fit(kind, new_graph, &coverage)?; // line 5
+                self.fit(kind, new_graph)?; // line 5
                 report.durations.fit = lap(&mut clock);
                 for round in 0..self.settings.rounds {
-                    let dreamed = self.dream(round, &coverage)?; // line 7
+                    let dreamed = self.dream(round)?; // line 7
                     report.durations.dream += lap(&mut clock);
                     report.update = self.improve(&dreamed, round)?; // line 8
                     report.durations.update += lap(&mut clock);
@@ -240,12 +239,7 @@ impl Training {
     }
 
     /// Line 5: fits the structural equations.
-    fn fit(
-        &mut self,
-        kind: ModelKind,
-        new_graph: bool,
-        coverage: &Coverage,
-    ) -> Result<(), LearningError> {
+    fn fit(&mut self, kind: ModelKind, new_graph: bool) -> Result<(), LearningError> {
         let structure = self.structure();
         let steps = match &self.model {
             None => self.settings.fit_steps_first,
@@ -259,7 +253,7 @@ impl Training {
         };
         let round = word(self.epoch);
         if self.settings.rare_rows > 0.0 {
-            model.refit(&self.data_with_rare_rows(coverage), &structure, &options, round)?;
+            model.refit(&self.data_with_rare_rows(), &structure, &options, round)?;
         } else {
             model.refit(&self.data, &structure, &options, round)?;
         }
@@ -269,7 +263,8 @@ impl Training {
 
     /// The buffer, and some of its rows again, rare states as often as common ones: a network
     /// learns little from what it hardly ever sees.
-    fn data_with_rare_rows(&self, coverage: &Coverage) -> Transitions {
+    fn data_with_rare_rows(&self) -> Transitions {
+        let coverage = Coverage::of(&self.data);
         let mut stream = Stream::keyed(self.seed, &self.key(Purpose::RareRows, 0));
         let count = (self.settings.rare_rows * self.data.len() as f64).round();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
@@ -303,15 +298,12 @@ impl Training {
     }
 
     /// Line 7: simulated data by k-step rollouts of the model with the actor.
-    fn dream(&self, round: usize, coverage: &Coverage) -> Result<Experience, LearningError> {
+    fn dream(&self, round: usize) -> Result<Experience, LearningError> {
         let model = self.model.as_ref().expect("fitted in this epoch");
         let length = self.settings.rollout.whole_at(self.share());
         let mut stream = Stream::keyed(self.seed, &self.key(Purpose::Dream, round));
         let agent = &self.learner.agent;
-        Dream::new(model, &self.data)
-            .with_loyal_rows(self.settings.loyal)
-            .with_rare_starts(self.settings.rare_starts, coverage)
-            .experience(agent, self.settings.samples, length, &mut stream)
+        Dream::new(model, &self.data).experience(agent, self.settings.samples, length, &mut stream)
     }
 
     /// Line 8: updates the policy by PPO.
