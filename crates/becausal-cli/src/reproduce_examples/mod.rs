@@ -85,7 +85,7 @@ pub fn run(common: &Common, arguments: &ReproduceExamples) -> Result<String, Fai
             eprintln!("[{:>4.0} s] {text}", started.elapsed().as_secs_f64());
         }
     };
-    let time = if arguments.quick { "some seconds" } else { "some ten minutes of one core" };
+    let time = if arguments.quick { "some seconds" } else { "some twelve minutes on two cores" };
     say(&format!("the paper's figures on our environments: {time}"));
     say("LunarLander-Continuous: record a pilot with noise, find the graph, fit the model");
     let lander = Lander::measure(common, &size)?;
