@@ -1,17 +1,6 @@
 //! Numbers as people read them.
 
-/// A count with its thousands set apart: 20,000.
-pub fn count(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub use becausal::render::thousands as count;
 
 /// A count with its noun: 1 episode, 3 episodes.
 pub fn counted(number: usize, noun: &str) -> String {

@@ -178,10 +178,9 @@ fn by_hand(arena: &Arena, seeds: &[u64]) -> Result<Option<f64>, Failure> {
     const ROWS: usize = 600;
     let environment = make(arena)?;
     let Some(policy) = BuildOrder::of(environment.schema()) else { return Ok(None) };
-    let still = Exploration { share: 0.0, rate: 0.0, biased: 0.0, greedy: 0.0, longest: 0 };
     let (mut paid, mut episodes) = (0.0, 0);
     for &seed in seeds {
-        let played = interact(&environment, &policy, (ROWS, usize::MAX), still, seed)?;
+        let played = interact(&environment, &policy, (ROWS, usize::MAX), Exploration::NONE, seed)?;
         paid += played.reward().unwrap_or_default().iter().sum::<f64>();
         episodes += played.episodes();
     }

@@ -31,8 +31,7 @@ pub const TAU: f64 = 0.1;
 const SEED: u64 = 1;
 
 /// The noise of what is recorded: in each episode some of the actions are random, from none to half of them.
-const NOISE: Exploration =
-    Exploration { share: 1.0, rate: 0.5, biased: 0.0, greedy: 0.0, longest: 0 };
+const NOISE: Exploration = Exploration { share: 1.0, rate: 0.5, ..Exploration::NONE };
 
 /// Episodes without noise that show how good the policy is.
 const EVALUATED: u64 = 20;

@@ -157,8 +157,8 @@ impl WorldModel {
         (0..self.structure.effects()).map(of_effect).collect()
     }
 
-    /// Leaves out the parents that were only tried and that every member has pruned under every
-    /// action. No prediction changes.
+    /// Leaves out the states that were only tried and that every member has pruned under every
+    /// action. No prediction changes. Actions are never pruned, so those that were tried stay.
     fn narrow(&mut self) {
         let states = self.structure.states();
         let uses = |effect: usize, cause: usize| {

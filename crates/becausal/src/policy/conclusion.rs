@@ -39,8 +39,7 @@ impl Training {
         let kind = match self.settings.model {
             Imagination::Model(kind) => kind,
             Imagination::None => {
-                let exploration =
-                    Exploration { share: 0.5, rate: 0.5, biased: 0.0, greedy: 0.0, longest: 0 };
+                let exploration = Exploration { share: 0.5, rate: 0.5, ..Exploration::NONE };
                 let key = self.key(Purpose::Recording, 0);
                 let seed = Stream::keyed(self.seed, &key).next_u64();
                 let rows = (self.settings.final_rows, usize::MAX);

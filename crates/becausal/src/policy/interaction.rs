@@ -28,6 +28,11 @@ pub struct Exploration {
     pub longest: usize,
 }
 
+impl Exploration {
+    /// The policy as it is, in episodes as long as they are.
+    pub const NONE: Self = Self { share: 0.0, rate: 0.0, biased: 0.0, greedy: 0.0, longest: 0 };
+}
+
 /// Records whole episodes until there are `rows` transitions or more, but never more than `most`.
 ///
 /// Exploring episodes come first, greedy ones last. Everything is drawn from streams keyed by `seed` and the episode.
@@ -129,7 +134,7 @@ mod tests {
     fn a_biased_episode_tries_one_action_more_often() {
         let most_common = |biased: f64| -> f64 {
             let exploration =
-                Exploration { share: 1.0, rate: 1.0, biased, greedy: 0.0, longest: 100 };
+                Exploration { share: 1.0, rate: 1.0, biased, longest: 100, ..Exploration::NONE };
             let episodes = engines(exploration);
             let share = |engines: &Vec<f64>| {
                 let of = |engine: f64| engines.iter().filter(|e| **e == engine).count();
@@ -144,8 +149,7 @@ mod tests {
     #[test]
     fn the_last_samples_are_greedy() {
         // The most likely action of the random policy is always the same.
-        let exploration =
-            Exploration { share: 0.3, rate: 0.0, biased: 0.0, greedy: 0.5, longest: 50 };
+        let exploration = Exploration { share: 0.3, greedy: 0.5, longest: 50, ..Exploration::NONE };
         let engines = engines(exploration);
         assert!(changes(&engines[0]) > 0);
         assert_eq!(changes(engines.last().expect("episodes")), 0);

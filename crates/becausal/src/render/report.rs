@@ -7,6 +7,7 @@ use super::layout::LayoutOptions;
 use super::report_learning::{self, ReportLearning};
 use super::report_step;
 use super::report_trust;
+use super::text::thousands;
 use super::words::{counted, number};
 use crate::discovery::{CausalGraph, Verdict};
 use crate::explain::{Audit, Contrast, Why};
@@ -212,17 +213,4 @@ fn probability(p: f64) -> String {
     } else {
         format!("{p:.3}")
     }
-}
-
-/// A count with its thousands set apart.
-pub(super) fn thousands(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

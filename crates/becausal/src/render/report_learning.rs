@@ -2,7 +2,7 @@
 
 use super::curves::{Chart, Series, SeriesPoint};
 use super::html::{escaped, picture};
-use super::report::thousands;
+use super::text::thousands;
 use super::words::{counted, minus, number};
 
 /// The curves of a training over its real steps.

@@ -1,7 +1,8 @@
 //! How far to trust a report: the audit's figures and the model's.
 
 use super::html::{escaped, table};
-use super::report::{Report, ReportScores, percent, thousands};
+use super::report::{Report, ReportScores, percent};
+use super::text::thousands;
 use super::words::number;
 use crate::explain::Audit;
 

@@ -57,6 +57,11 @@ impl RunDirectory {
         Self::refuse_others(path)?;
         let (part, old) = (beside(path, "part")?, beside(path, "old")?);
         let failed = |problem: String| RunError { path: path.to_owned(), problem };
+        if old.exists() && !path.exists() {
+            // The last replacement was killed between its two renamings.
+            fs::rename(&old, path)
+                .map_err(|error| failed(format!("cannot take back what was here: {error}")))?;
+        }
         for left_over in [&part, &old] {
             if left_over.exists() {
                 fs::remove_dir_all(left_over)
@@ -267,6 +272,12 @@ mod tests {
         let run = RunDirectory::open(&path).expect("the first run");
         assert_eq!(run.read_config().expect("a configuration"), "first");
         assert!(path.join("leftover").exists());
+        // As a kill between the two renamings leaves it; what then fails loses nothing either.
+        fs::rename(&path, folder.path().join(".run.old")).expect("renamed");
+        let failed = RunDirectory::replace(&path, &schema, |run| {
+            Err(RunError { path: run.path().to_owned(), problem: "no space left".to_owned() })
+        });
+        assert!(failed.is_err() && path.join("leftover").exists());
         RunDirectory::replace(&path, &schema, made("third")).expect("a run");
         assert_eq!(run.read_config().expect("a configuration"), "third");
         assert!(!path.join("leftover").exists());
