@@ -137,7 +137,7 @@ fn rollouts() {
         let value = |row: usize, slot: usize| {
             if slot < states { now[row * states + slot] } else { push[row] }
         };
-        let drawn = model.sample(rows, value, &mut stream);
+        let drawn = model.sample(rows, value, 1.0, &mut stream);
         now = drawn.iter().map(|value| value.clamp(-3.0, 3.0)).collect();
     }
     let seconds = start.elapsed().as_secs_f64();

@@ -278,7 +278,7 @@ fn samples_spread_as_the_model_says() {
     let structure = Structure::new(4, 2, vec![Vec::new(); 5]);
     let model = fit(&noise(2000), &structure, &FitOptions { steps: 300, members: 2, ..small() });
     let rows = 4000;
-    let drawn = model.sample(rows, |_, _| 0.0, &mut Stream::new(1));
+    let drawn = model.sample(rows, |_, _| 0.0, 1.0, &mut Stream::new(1));
     let column = |at: usize| -> Vec<f64> { (0..rows).map(|row| drawn[row * 5 + at]).collect() };
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     // Outcomes first, then the next state.
@@ -286,7 +286,7 @@ fn samples_spread_as_the_model_says() {
     assert!((mean(&column(2)) - 3.0).abs() < 0.3);
     assert!((mean(&column(4)) - 0.25).abs() < 0.05);
     assert!(column(3).iter().all(|value| value.fract() == 0.0), "whole numbers stay whole");
-    let again = model.sample(rows, |_, _| 0.0, &mut Stream::new(1));
+    let again = model.sample(rows, |_, _| 0.0, 1.0, &mut Stream::new(1));
     assert_eq!(drawn, again);
 }
 

@@ -84,7 +84,7 @@ fn a_training_that_was_ended_goes_on_as_if_it_had_not_been() {
         assert_eq!(again.training.learner.adam, run.training.learner.adam, "{model}");
         if let Some(model) = &run.training.model {
             let sample = |model: &becausal::model::WorldModel| {
-                model.sample(4, |row, slot| 0.01 * (row + slot) as f64, &mut Stream::new(3))
+                model.sample(4, |row, slot| 0.01 * (row + slot) as f64, 1.0, &mut Stream::new(3))
             };
             assert_eq!(sample(again.training.model.as_ref().expect("a model")), sample(model));
         }

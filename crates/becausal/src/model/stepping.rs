@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::nn::{Block, Head};
+use crate::nn::{Block, Distribution, Head};
 use crate::random::Stream;
 use crate::schema::{Role, Schema};
 
 use super::dynamics::{Dynamics, Noise, Prediction};
 use super::influence::Influence;
-use super::member::CHUNK;
-use super::world_model::WorldModel;
+use super::member::{CHUNK, Member};
+use super::world_model::{WorldModel, index};
 
 impl Dynamics for WorldModel {
     fn schema(&self) -> &Arc<Schema> {
@@ -102,7 +102,8 @@ impl WorldModel {
     /// Draws what follows for many rows at once, a member for each row at random.
     ///
     /// `value(row, slot)` gives states and actions. The result has the outcomes and then the next
-    /// state of every row, one row after the other, in the order of the schema's slots.
+    /// state of every row, one row after the other, in the order of the schema's slots. The noise of
+    /// continuous numbers is multiplied by `noise`: 1 for what is to be expected, 0 for their means.
     ///
     /// # Panics
     /// When the model has no members.
@@ -111,6 +112,7 @@ impl WorldModel {
         &self,
         rows: usize,
         value: impl Fn(usize, usize) -> f64 + Sync,
+        noise: f64,
         stream: &mut Stream,
     ) -> Vec<f64> {
         let mut of_member = vec![Vec::new(); self.members.len()];
@@ -129,7 +131,7 @@ impl WorldModel {
             .map(|(member, rows, mut stream)| {
                 let inputs = self.encoding.inputs(rows.len(), |row, slot| value(rows[row], slot));
                 let said = self.members[member].predict(&inputs, &self.structure);
-                self.draw(&said, rows.len(), &mut stream)
+                self.draw(&said, rows.len(), noise, &mut stream)
             })
             .collect();
         let mut all = vec![0.0; rows * width];
@@ -143,8 +145,38 @@ impl WorldModel {
         all
     }
 
+    /// The same by every member, one after the other, with the same noise: only what the members
+    /// disagree about differs.
+    #[must_use]
+    pub fn sample_each(
+        &self,
+        rows: usize,
+        value: impl Fn(usize, usize) -> f64 + Sync,
+        noise: f64,
+        stream: &mut Stream,
+    ) -> Vec<Vec<f64>> {
+        let seed = stream.next_u64();
+        let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
+        let inputs: Vec<_> = starts
+            .iter()
+            .map(|from| {
+                let count = CHUNK.min(rows - from);
+                (count, self.encoding.inputs(count, |row, slot| value(from + row, slot)))
+            })
+            .collect();
+        let of_member = |member: &Member| {
+            let pieces = inputs.iter().zip(&starts).flat_map(|((count, inputs), from)| {
+                let said = member.predict(inputs, &self.structure);
+                let mut stream = Stream::keyed(seed, &[index(*from)]);
+                self.draw(&said, *count, noise, &mut stream)
+            });
+            pieces.collect()
+        };
+        self.members.par_iter().with_max_len(1).map(of_member).collect()
+    }
+
     /// Values of all targets of every row, in the order of their slots.
-    fn draw(&self, said: &Block, rows: usize, stream: &mut Stream) -> Vec<f64> {
+    fn draw(&self, said: &Block, rows: usize, factor: f64, stream: &mut Stream) -> Vec<f64> {
         let targets = self.encoding.targets();
         let first = self.schema().outcome_slots().start;
         let mut drawn = vec![0.0; rows * targets.len()];
@@ -153,6 +185,9 @@ impl WorldModel {
             for (at, target) in targets.iter().enumerate() {
                 let distribution = target.head.distribution;
                 distribution.draw(stream, &mut noise);
+                if matches!(distribution, Distribution::Normal { .. }) {
+                    noise[0] *= factor;
+                }
                 let value = distribution.value(target.head.parameters(said, row), &noise);
                 let into = row * targets.len() + target.slot - first;
                 drawn[into] = self.encoding.decode(at, value);

@@ -8,27 +8,47 @@ use crate::random::Stream;
 use crate::schema::Schema;
 
 use super::actor_critic::ActorCritic;
+use super::coverage::Coverage;
 use super::error::LearningError;
 use super::experience::Experience;
+
+/// How dreams are dreamed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DreamOptions {
+    /// The share of dreams that begin in states of every kind alike, rare or common; the others
+    /// begin in any state.
+    pub rare_starts: f64,
+    /// How much of the noise of continuous numbers there is.
+    pub noise: f64,
+    /// The share of steps in which, of what the members of the ensemble foretell, the best comes
+    /// true. Where they agree nothing changes; what nobody knows is worth a try.
+    pub optimism: f64,
+    /// The factor by which a reward counts less for every step that it comes later.
+    pub discount: f64,
+    /// Rewards are multiplied by this before the critic sees them.
+    pub reward_factor: f64,
+}
 
 /// Episodes dreamed by a world model, many side by side, that begin in states of a buffer.
 ///
 /// For every step of every row a member of the ensemble is drawn. Rewards and ends follow from the
 /// schema's expressions. No value leaves the reach of the buffer: beyond it the model is a guess, and
 /// a guess on top of guesses runs away, with rewards that drown all others.
-pub struct Dream<'a> {
-    model: &'a WorldModel,
+pub struct Dream {
     schema: Arc<Schema>,
+    options: DreamOptions,
     /// `[rows, state slots]`
     starts: Vec<f64>,
+    /// The kinds of states that there are.
+    coverage: Coverage,
     /// From where to where the values of each state slot reach in the buffer.
     reach: Vec<(f64, f64)>,
 }
 
-impl<'a> Dream<'a> {
+impl Dream {
     /// Dreams that begin in the states of a buffer.
     #[must_use]
-    pub fn new(model: &'a WorldModel, buffer: &Transitions) -> Self {
+    pub fn new(buffer: &Transitions, options: DreamOptions) -> Self {
         let schema = Arc::clone(buffer.schema());
         let columns: Vec<Vec<f64>> =
             schema.state_slots().map(|slot| buffer.column(slot).to_numbers()).collect();
@@ -40,12 +60,16 @@ impl<'a> Dream<'a> {
             (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
         });
         let reach = reach.collect();
-        Self { model, schema, starts, reach }
+        Self { schema, options, starts, coverage: Coverage::of(buffer), reach }
     }
 
     fn start(&self, stream: &mut Stream, into: &mut [f64]) {
         let width = into.len();
-        let row = stream.below(self.starts.len() / width);
+        let row = if stream.unit() < self.options.rare_starts {
+            self.coverage.draw(stream)
+        } else {
+            stream.below(self.starts.len() / width)
+        };
         into.copy_from_slice(&self.starts[row * width..][..width]);
     }
 
@@ -59,22 +83,20 @@ impl<'a> Dream<'a> {
     /// When the buffer is empty.
     pub fn experience(
         &self,
+        model: &WorldModel,
         agent: &ActorCritic,
-        samples: usize,
-        length: usize,
+        (samples, length): (usize, usize),
         stream: &mut Stream,
     ) -> Result<Experience, LearningError> {
         let schema = &self.schema;
         let copies = (samples / length.max(1)).max(1);
         let (states, width) = (schema.state_slots().len(), schema.action_slots().len());
-        let outcomes = schema.outcome_slots().len();
         let first_action = schema.action_slots().start;
         let mut now = vec![0.0; copies * states];
         now.chunks_exact_mut(states).for_each(|state| self.start(stream, state));
         let mut lived = Experience::new(schema, copies);
         let mut actions = vec![0.0; copies * width];
         let mut numbers = vec![0.0; width];
-        let mut over = vec![0.0; copies];
         for _ in 0..length.max(1) {
             let said = agent.act(&now);
             for copy in 0..copies {
@@ -88,41 +110,94 @@ impl<'a> Dream<'a> {
                 Some(slot) => actions[row * width + slot],
                 None => now[row * states + slot],
             };
-            let mut following = self.model.sample(copies, value, stream);
-            let from = lived.len();
-            for (copy, after) in following.chunks_exact_mut(outcomes + states).enumerate() {
-                if let Some(at) = after.iter().position(|value| !value.is_finite()) {
-                    let slot = schema.outcome_slots().start + at;
-                    return Err(LearningError::State {
-                        variable: schema.slots()[slot].name.clone(),
-                        value: after[at].to_string(),
-                        place: "in a dream of the world model",
-                    });
+            if self.options.optimism > 0.0 {
+                let each = model.sample_each(copies, value, self.options.noise, stream);
+                let each = each.iter().map(|drawn| self.foretold(&now, &actions, drawn));
+                let each = each.collect::<Result<Vec<Experience>, _>>()?;
+                for (copy, member) in self.choose(agent, &each, stream).into_iter().enumerate() {
+                    lived.take(&each[member], copy);
                 }
-                let (outcome, next) = after.split_at_mut(outcomes);
-                for (value, &(low, high)) in next.iter_mut().zip(&self.reach) {
-                    *value = value.clamp(low, high);
-                }
-                let state = &now[copy * states..][..states];
-                lived.push(state, &actions[copy * width..][..width], outcome, next);
+            } else {
+                let drawn = model.sample(copies, value, self.options.noise, stream);
+                let foretold = self.foretold(&now, &actions, &drawn)?;
+                (0..copies).for_each(|copy| lived.take(&foretold, copy));
             }
-            lived.rewards.extend(lived.rewards_from(schema, from));
-            over.fill(0.0);
-            if let Some(end) = schema.termination() {
-                end.evaluate(&lived, from, &mut over);
-            }
-            for (copy, &over) in over.iter().enumerate() {
-                lived.terminated.push(over != 0.0);
-                lived.ended.push(over != 0.0);
-                let state = &mut now[copy * states..][..states];
-                if over == 0.0 {
-                    let after = &following[copy * (outcomes + states)..][..outcomes + states];
-                    state.copy_from_slice(&after[outcomes..]);
-                } else {
+            let from = lived.len() - copies;
+            for (copy, state) in now.chunks_exact_mut(states).enumerate() {
+                if lived.ended[from + copy] {
                     self.start(stream, state);
+                } else {
+                    state.copy_from_slice(lived.values(from + copy, schema.next_slots()));
                 }
             }
         }
         Ok(lived)
+    }
+
+    /// What follows if what was drawn comes true: one step of every copy.
+    fn foretold(
+        &self,
+        now: &[f64],
+        actions: &[f64],
+        drawn: &[f64],
+    ) -> Result<Experience, LearningError> {
+        let schema = &self.schema;
+        let (states, width) = (schema.state_slots().len(), schema.action_slots().len());
+        let outcomes = schema.outcome_slots().len();
+        let copies = now.len() / states;
+        let mut step = Experience::new(schema, copies);
+        let mut next = vec![0.0; states];
+        for (copy, after) in drawn.chunks_exact(outcomes + states).enumerate() {
+            if let Some(at) = after.iter().position(|value| !value.is_finite()) {
+                let slot = schema.outcome_slots().start + at;
+                return Err(LearningError::State {
+                    variable: schema.slots()[slot].name.clone(),
+                    value: after[at].to_string(),
+                    place: "in a dream of the world model",
+                });
+            }
+            let (outcome, after) = after.split_at(outcomes);
+            for ((next, value), &(low, high)) in next.iter_mut().zip(after).zip(&self.reach) {
+                *next = value.clamp(low, high);
+            }
+            let state = &now[copy * states..][..states];
+            step.push(state, &actions[copy * width..][..width], outcome, &next);
+        }
+        step.rewards = step.rewards_from(schema, 0);
+        let mut over = vec![0.0; copies];
+        if let Some(end) = schema.termination() {
+            end.evaluate(&step, 0, &mut over);
+        }
+        step.terminated = over.iter().map(|&over| over != 0.0).collect();
+        step.ended.clone_from(&step.terminated);
+        Ok(step)
+    }
+
+    /// Which member is right about each copy: any, or in a share `optimism` the one with the best news.
+    fn choose(&self, agent: &ActorCritic, each: &[Experience], stream: &mut Stream) -> Vec<usize> {
+        let DreamOptions { optimism, discount, reward_factor, .. } = self.options;
+        let worth: Vec<Vec<f64>> = each
+            .iter()
+            .map(|step| {
+                let following = agent.value(&step.part(self.schema.next_slots()));
+                let ends = step.terminated.iter().map(|&over| if over { 0.0 } else { discount });
+                let of = |((reward, factor), value): ((&f64, f64), f64)| {
+                    reward_factor * reward + factor * value
+                };
+                step.rewards.iter().zip(ends).zip(following).map(of).collect()
+            })
+            .collect();
+        let better =
+            |&a: &usize, &b: &usize, copy: usize| worth[a][copy].total_cmp(&worth[b][copy]);
+        (0..each[0].len())
+            .map(|copy| {
+                let any = stream.below(each.len());
+                if stream.unit() < optimism {
+                    (0..each.len()).max_by(|a, b| better(a, b, copy)).unwrap_or(any)
+                } else {
+                    any
+                }
+            })
+            .collect()
     }
 }

@@ -64,6 +64,20 @@ impl Experience {
         }
     }
 
+    /// Adds a transition of another experience, with its reward and whether it was the last.
+    pub fn take(&mut self, other: &Self, row: usize) {
+        self.rows.extend_from_slice(other.values(row, 0..other.width));
+        self.rewards.push(other.rewards[row]);
+        self.terminated.push(other.terminated[row]);
+        self.ended.push(other.ended[row]);
+    }
+
+    /// Some slots of a transition.
+    #[must_use]
+    pub fn values(&self, row: usize, slots: std::ops::Range<usize>) -> &[f64] {
+        &self.rows[row * self.width..][..self.width][slots]
+    }
+
     /// The states before, or with the slots of the next states those after: `[rows, slots]`.
     #[must_use]
     pub fn part(&self, slots: std::ops::Range<usize>) -> Vec<f64> {

@@ -13,14 +13,15 @@ use super::evaluation::LONGEST_EPISODE;
 /// How much an agent tries out while it collects samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exploration {
-    /// The share of the samples in whose episodes random actions are mixed.
+    /// The share of the samples in whose episodes the agent has urges: to one random action, for a while.
     pub share: f64,
-    /// How often an action is random in such an episode: drawn evenly from 0 to this, an episode
+    /// For which share of such an episode there is an urge: drawn evenly from 0 to this, an episode
     /// at a time.
     pub rate: f64,
-    /// The share of these episodes in which all random actions are the same one. Noise averages out;
-    /// a bias that lasts leads the episode elsewhere, and the policy still steers.
-    pub biased: f64,
+    /// An urge lasts 1 to this many steps, the longer the rarer. One of a single step is a random
+    /// action; in a longer one a share of the actions, drawn evenly, is what it urges to. Noise
+    /// averages out; what lasts leads the episode elsewhere, and the policy still steers.
+    pub longest_urge: usize,
     /// The share of the samples, the last ones, in which the policy takes its most likely action
     /// every time. What only comes of constancy (a lander that rests) is seen in no other way.
     pub greedy: f64,
@@ -30,7 +31,35 @@ pub struct Exploration {
 
 impl Exploration {
     /// The policy as it is, in episodes as long as they are.
-    pub const NONE: Self = Self { share: 0.0, rate: 0.0, biased: 0.0, greedy: 0.0, longest: 0 };
+    pub const NONE: Self = Self { share: 0.0, rate: 0.0, longest_urge: 1, greedy: 0.0, longest: 0 };
+
+    /// How long an urge lasts: 1 to `longest_urge` steps, evenly in the logarithm.
+    fn draw_length(&self, stream: &mut Stream) -> usize {
+        let longest = self.longest_urge.max(1);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 on")]
+        let steps = (longest as f64 + 1.0).powf(stream.unit()) as usize;
+        steps.clamp(1, longest)
+    }
+
+    /// How often an urge begins where there is none, so that there is one in a share `rate` of all
+    /// steps.
+    fn chance_to_begin(&self, rate: f64) -> f64 {
+        let longest = self.longest_urge.max(1);
+        let logarithm = (longest as f64 + 1.0).ln();
+        // The mean of floor(e^(u * logarithm)), u even in 0 to 1: the chances to reach 1, 2, 3, ...
+        let mean: f64 = (1..=longest).map(|steps| 1.0 - (steps as f64).ln() / logarithm).sum();
+        rate / (rate + mean * (1.0 - rate)).max(f64::MIN_POSITIVE)
+    }
+}
+
+/// An urge to an action.
+#[derive(Default)]
+struct Urge {
+    action: Vec<f64>,
+    /// Steps that it still lasts.
+    left: usize,
+    /// The share of actions that it decides.
+    strength: f64,
 }
 
 /// Records whole episodes until there are `rows` transitions or more, but never more than `most`.
@@ -60,19 +89,20 @@ pub fn interact(
         let exploring = (record.len() as f64) < exploration.share * rows as f64;
         let greedy = record.len() as f64 >= (1.0 - exploration.greedy) * rows as f64;
         let rate = if exploring { stream.uniform(0.0, exploration.rate) } else { 0.0 };
-        let biased = rate > 0.0 && exploration.biased > 0.0 && stream.unit() < exploration.biased;
-        let mut tried = vec![0.0; action.len()];
-        if biased {
-            random_action(&schema, &mut stream, &mut tried)?;
-        }
+        let chance = exploration.chance_to_begin(rate);
+        let mut urge = Urge { action: action.clone(), ..Urge::default() };
         record.begin_episode();
         for step in 1.. {
             let state = environment.state().to_vec();
-            if stream.unit() < rate {
-                if !biased {
-                    random_action(&schema, &mut stream, &mut tried)?;
-                }
-                action.copy_from_slice(&tried);
+            if urge.left == 0 && stream.unit() < chance {
+                random_action(&schema, &mut stream, &mut urge.action)?;
+                urge.left = exploration.draw_length(&mut stream);
+                urge.strength = if urge.left == 1 { 1.0 } else { stream.unit() };
+            }
+            let urged = urge.left > 0 && stream.unit() < urge.strength;
+            urge.left = urge.left.saturating_sub(1);
+            if urged {
+                action.copy_from_slice(&urge.action);
             } else if greedy && !exploring {
                 action = policy.mode(&state);
             } else {
@@ -131,19 +161,37 @@ mod tests {
     }
 
     #[test]
-    fn a_biased_episode_tries_one_action_more_often() {
-        let most_common = |biased: f64| -> f64 {
-            let exploration =
-                Exploration { share: 1.0, rate: 1.0, biased, longest: 100, ..Exploration::NONE };
-            let episodes = engines(exploration);
-            let share = |engines: &Vec<f64>| {
-                let of = |engine: f64| engines.iter().filter(|e| **e == engine).count();
-                let most = [0.0, 1.0, 2.0, 3.0].map(of).into_iter().max().unwrap_or(0);
-                most as f64 / engines.len() as f64
+    fn urges_last_for_a_while() {
+        let changes_with = |longest_urge: usize| -> usize {
+            let exploration = Exploration {
+                share: 1.0,
+                rate: 1.0,
+                longest_urge,
+                longest: 100,
+                ..Exploration::NONE
             };
-            episodes.iter().map(share).sum::<f64>() / episodes.len() as f64
+            engines(exploration).iter().map(|engines| changes(engines)).sum()
         };
-        assert!(most_common(1.0) > most_common(0.0) + 0.1);
+        let (long, short) = (changes_with(60), changes_with(1));
+        assert!(long * 4 < short * 3, "{long} {short}");
+    }
+
+    #[test]
+    fn urges_take_the_same_share_of_steps_however_long_they_last() {
+        let mut stream = Stream::new(1);
+        for longest_urge in [1, 4, 60] {
+            let exploration = Exploration { longest_urge, ..Exploration::NONE };
+            let chance = exploration.chance_to_begin(0.3);
+            let (mut urged, mut all) = (0.0, 0.0);
+            while all < 200_000.0 {
+                let begins = stream.unit() < chance;
+                let steps = if begins { exploration.draw_length(&mut stream) } else { 1 };
+                assert!((1..=longest_urge).contains(&steps));
+                urged += if begins { steps as f64 } else { 0.0 };
+                all += steps as f64;
+            }
+            assert!((urged / all - 0.3).abs() < 0.01, "{longest_urge}: {}", urged / all);
+        }
     }
 
     #[test]

@@ -57,12 +57,12 @@ settings! {
     epoch_steps: usize = 1_000,
     /// Episodes for the buffer are cut after this many steps; 0 for the environment's own limit.
     longest_episode: usize = 0,
-    /// The share of an epoch's real steps in whose episodes random actions are mixed.
+    /// The share of an epoch's real steps in whose episodes there are urges to random actions.
     exploring: f64 = 0.5,
-    /// How often an action is random in such an episode, at most.
+    /// In which share of the steps of such an episode there is an urge, at most.
     exploration: f64 = 0.5,
-    /// The share of such episodes in which all random actions are the same one.
-    biased: f64 = 0.0,
+    /// An urge to an action lasts 1 to this many steps, the longer the rarer.
+    longest_urge: usize = 1,
     /// The share of an epoch's real steps, the last ones, in which the most likely action is taken.
     greedy: f64 = 0.0,
     /// Epochs from one graph to the next.
@@ -97,6 +97,13 @@ settings! {
     rounds: usize = 20,
     /// Samples of a policy update.
     samples: usize = 4096,
+    /// The share of dreams that begin in states of every kind alike; the others begin in any state
+    /// of the buffer, most often in common ones.
+    rare_starts: f64 = 0.0,
+    /// How much of the model's noise of continuous numbers there is in a dream: 1 for all of it.
+    noise: f64 = 1.0,
+    /// The share of dreamed steps in which, of what the networks foretell, the best comes true.
+    optimism: Ramp = Ramp { from: 0.0, to: 0.0 },
     /// Steps of a dreamed rollout.
     rollout: Ramp = Ramp { from: 5.0, to: 20.0 },
     /// Copies of the environment that are played side by side without a model.
@@ -231,6 +238,7 @@ impl Settings {
             ("rounds", self.rounds),
             ("samples", self.samples),
             ("copies", self.copies),
+            ("longest_urge", self.longest_urge),
             ("passes", self.passes),
             ("batch", self.batch),
             ("evaluate_every", self.evaluate_every),
@@ -242,9 +250,10 @@ impl Settings {
         let shares = [
             ("exploring", self.exploring),
             ("exploration", self.exploration),
-            ("biased", self.biased),
             ("greedy", self.greedy),
             ("rare_rows", self.rare_rows),
+            ("rare_starts", self.rare_starts),
+            ("noise", self.noise),
             ("eta", self.eta),
             ("discount", self.discount),
             ("lambda", self.lambda),
