@@ -61,7 +61,10 @@ impl Tally {
 pub fn power(fresh: bool, detailed: bool) {
     let first = if fresh { 100 } else { 0 };
     println!("{:25}    {:23}    edges that are not there", "", "edges that are there");
-    println!("{:18} {:>6}    {:23}    edge, none, untestable", "data", "rows", "edge, none, untestable");
+    println!(
+        "{:18} {:>6}    {:23}    edge, none, untestable",
+        "data", "rows", "edge, none, untestable"
+    );
     for id in ["BuildMarine-v0", "AimTest-v0", "CartPole-v1"] {
         let truth = find(id).expect("an environment").truth().expect("a known truth");
         for rows in [350, 1000, 2000, 5000, 20_000] {

@@ -14,6 +14,7 @@ use super::finding::{Finding, Findings};
 use super::fold::{Effort, Fold};
 use super::frame::Frame;
 use super::question::{Answer, Gain, Question};
+use super::remainder::Remainder;
 use super::target::Target;
 use super::watch::Watch;
 
@@ -159,6 +160,11 @@ impl<'a> Engine<'a> {
                 let gains = combine(&answer.gains, spread.as_deref());
                 let mut findings = findings(allowed, &drops, &gains, elements);
                 self.hint(&mut findings, allowed, &answer, others, elements);
+                let floor = question.floor();
+                let remainder = Remainder::of(frame, &answer.residuals, answer.cut, floor);
+                for finding in &mut findings {
+                    finding.remainder = Some(remainder.clone());
+                }
                 Some((findings, answer.loss))
             })
             .collect();
@@ -186,6 +192,10 @@ impl<'a> Engine<'a> {
                 {
                     pair.hint = finding.hint;
                 }
+                pair.remainder = match (pair.remainder.take(), finding.remainder) {
+                    (Some(one), Some(other)) => Some(one.with(other)),
+                    (one, other) => one.or(other),
+                };
             }
         }
         (pairs, losses)

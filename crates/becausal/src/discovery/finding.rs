@@ -1,6 +1,7 @@
 //! What a test found out about a pair, before any threshold is applied.
 
 use super::extremes::Hint;
+use super::remainder::Remainder;
 
 /// The evidence for one pair.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,8 @@ pub(super) struct Finding {
     pub copy: Option<usize>,
     /// What rows at the ends of the other inputs' ranges hint at.
     pub hint: Option<Hint>,
+    /// In how many rows lies what nothing explains, where the method looked into it.
+    pub remainder: Option<Remainder>,
     /// Not tested: the work was stopped.
     pub interrupted: bool,
 }
@@ -29,6 +32,7 @@ impl Finding {
         proxy: false,
         copy: None,
         hint: None,
+        remainder: None,
         interrupted: false,
     };
 

@@ -43,6 +43,7 @@ mod json;
 mod model;
 mod question;
 mod reduced;
+mod remainder;
 mod ridge;
 mod score;
 mod spread;

@@ -1,0 +1,214 @@
+//! What is left unexplained of a target, and in how many rows it lies.
+//!
+//! An influence that was not found would explain some of what is left over. Where that lies in few
+//! rows, or in few rows of a label under which alone the influence may act, it could not have been
+//! found, and none cannot be claimed.
+
+use super::frame::Frame;
+use crate::schema::Kind;
+
+/// Rows with a label in which less than this share of what is left over lies are not looked at.
+const PART: f64 = 0.05;
+
+/// The fewest rows in which an influence can be expected to show: about as much is in 360 rows of
+/// normal noise, of which an influence has to explain a sixth to be found.
+const ENOUGH: f64 = 120.0;
+
+/// Normal errors leave less than this share beyond five times the median error.
+const TAIL: f64 = 0.005;
+
+/// More rows than this with errors beyond that are not a few.
+const FEW: f64 = 30.0;
+
+/// The rows in which an influence on an effect could show.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Remainder {
+    /// How many rows of equal size would make up what is left over in them.
+    rows: f64,
+    /// Which rows these are, in words; empty for all.
+    name: String,
+    /// What is left over in all rows, a row; 0 where that is no more than rounding.
+    loss: f64,
+    /// A few errors are far beyond the others.
+    tailed: bool,
+}
+
+/// Sums of squares and of fourth powers.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moments {
+    squares: f64,
+    fourths: f64,
+}
+
+impl Moments {
+    fn add(&mut self, square: f64) {
+        self.squares += square;
+        self.fourths += square * square;
+    }
+
+    /// The number of equal values with these sums.
+    fn count(self) -> f64 {
+        if self.fourths > 0.0 { self.squares * self.squares / self.fourths } else { 0.0 }
+    }
+}
+
+impl Remainder {
+    /// Of what a model leaves over in each row; errors are cut at `cut`, and a mean square of at
+    /// most `floor` is nothing: then every row counts.
+    ///
+    /// All rows are looked at and those of every label in which a notable part lies; the fewest
+    /// decide.
+    pub(super) fn of(frame: &Frame, residuals: &[f64], cut: Option<f64>, floor: f64) -> Self {
+        let most = cut.map_or(f64::INFINITY, |cut| cut * cut);
+        let mut tail = Moments::default();
+        let mut squares: Vec<f64> = residuals.iter().map(|rest| rest * rest).collect();
+        let mean = |squares: &[f64]| squares.iter().sum::<f64>() / squares.len().max(1) as f64;
+        let whole = mean(&squares);
+        for square in &mut squares {
+            tail.add((*square - most).max(0.0));
+            *square = square.min(most);
+        }
+        let mut loss = mean(&squares);
+        let tailed = tail.count() < FEW && whole - loss > TAIL * whole;
+        if whole <= floor {
+            squares.fill(1.0);
+            loss = 0.0;
+        }
+        let mut all = Moments::default();
+        squares.iter().for_each(|&square| all.add(square));
+        let mut least = Self { rows: all.count(), name: String::new(), loss, tailed };
+        for factor in &frame.inputs {
+            let labels = match &factor.kind {
+                Kind::Categorical(labels) => labels.len(),
+                Kind::Boolean => 2,
+                _ => continue,
+            };
+            for &column in &factor.columns {
+                let parts = by_label(&frame.u[column].values, labels, &squares);
+                for (label, part) in parts.into_iter().enumerate() {
+                    if part.squares >= PART * all.squares && part.count() < least.rows {
+                        let value = factor.kind.show(label as f64);
+                        least.rows = part.count();
+                        least.name = format!(" with `{}` = {value}", factor.name);
+                    }
+                }
+            }
+        }
+        least
+    }
+
+    /// That of an effect of several elements or labels: the mean, weighted by what is left over.
+    pub(super) fn with(self, other: Self) -> Self {
+        let loss = self.loss + other.loss;
+        let share = if loss > 0.0 { self.loss / loss } else { 0.5 };
+        let rows = share * self.rows + (1.0 - share) * other.rows;
+        let name = if other.rows < self.rows { other.name } else { self.name };
+        Self { rows, name, loss, tailed: self.tailed || other.tailed }
+    }
+
+    /// Whether a few errors are far beyond the others.
+    pub(super) fn is_tailed(&self) -> bool {
+        self.tailed
+    }
+
+    /// Why no influence on `effect` can be excluded, if it cannot.
+    pub(super) fn reason(&self, effect: &str) -> Option<String> {
+        if self.rows >= ENOUGH {
+            return None;
+        }
+        let plural = if self.rows < 1.5 { "" } else { "s" };
+        let rows = format!("{:.0} row{plural}{}", self.rows.max(1.0), self.name);
+        Some(if self.loss > 0.0 {
+            format!("what is left unexplained of `{effect}` lies in about {rows}; collect more")
+        } else {
+            format!("{rows}; collect more")
+        })
+    }
+}
+
+/// What lies in the rows of each label.
+fn by_label(values: &[f64], labels: usize, squares: &[f64]) -> Vec<Moments> {
+    let mut parts = vec![Moments::default(); labels];
+    for (&label, &square) in values.iter().zip(squares) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
+        if let Some(part) = parts.get_mut(label as usize) {
+            part.add(square);
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Row, Transitions};
+    use crate::random::Stream;
+    use crate::schema::Schema;
+
+    /// A frame of a flag that is up in every fourth row.
+    fn frame(rows: usize) -> Frame {
+        let text = "name = \"Small\"\n[state]\nx = { kind = \"continuous\" }\n[action]\n\
+                    a = { kind = \"boolean\" }\n";
+        let mut data = Transitions::new(std::sync::Arc::new(Schema::parse(text).expect("it")));
+        data.begin_episode();
+        for row in 0..rows {
+            data.push(&Row {
+                state: &[row as f64],
+                action: &[f64::from(u8::from(row % 4 == 0))],
+                outcomes: &[],
+                next: &[0.0],
+                reward: 0.0,
+                terminated: false,
+                truncated: false,
+            });
+        }
+        Frame::of(&data, 0)
+    }
+
+    #[test]
+    fn what_lies_in_few_rows_is_too_little() {
+        let frame = frame(4000);
+        let few: Vec<f64> = (0..4000).map(|row| f64::from(u8::from(row % 1000 == 2))).collect();
+        let reason = Remainder::of(&frame, &few, None, 1e-9).reason("y'");
+        let expected = "what is left unexplained of `y'` lies in about 4 rows; collect more";
+        assert_eq!(reason.as_deref(), Some(expected));
+        assert_eq!(Remainder::of(&frame, &[1.0; 4000], None, 1e-9).reason("y'"), None);
+    }
+
+    #[test]
+    fn noise_in_all_rows_counts_by_label() {
+        let mut stream = Stream::new(3);
+        let noise: Vec<f64> = (0..1200).map(|_| stream.normal()).collect();
+        let reason = Remainder::of(&frame(1200), &noise, None, 1e-9).reason("y'");
+        assert!(reason.is_some_and(|reason| reason.contains(" rows with `a` = true;")));
+        let noise: Vec<f64> = (0..6000).map(|_| stream.normal()).collect();
+        assert_eq!(Remainder::of(&frame(6000), &noise, None, 1e-9).reason("y'"), None);
+    }
+
+    #[test]
+    fn where_nothing_is_left_over_all_rows_count() {
+        let rounding = vec![1e-9; 400];
+        let reason = Remainder::of(&frame(400), &rounding, None, 1e-9).reason("y'");
+        assert_eq!(reason.as_deref(), Some("100 rows with `a` = true; collect more"));
+        let rounding = vec![1e-9; 800];
+        assert_eq!(Remainder::of(&frame(800), &rounding, None, 1e-9).reason("y'"), None);
+    }
+
+    #[test]
+    fn several_elements_count_by_what_is_left_of_them() {
+        let of =
+            |rows: f64, loss: f64| Remainder { rows, name: String::new(), loss, tailed: false };
+        assert!((of(30.0, 3.0).with(of(130.0, 1.0)).rows - 55.0).abs() < 1e-12);
+        assert!((of(30.0, 0.0).with(of(130.0, 0.0)).rows - 80.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_few_huge_errors_make_a_tail() {
+        let mut stream = Stream::new(5);
+        let mut noise: Vec<f64> = (0..2000).map(|_| stream.normal()).collect();
+        let frame = frame(2000);
+        assert!(!Remainder::of(&frame, &noise, Some(3.4), 1e-9).is_tailed());
+        noise[..5].fill(9.0);
+        assert!(Remainder::of(&frame, &noise, Some(3.4), 1e-9).is_tailed());
+    }
+}
