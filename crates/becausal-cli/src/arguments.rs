@@ -221,6 +221,9 @@ pub struct Discover {
     /// Seed of all that is random
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
+    /// Go on with a discovery that Ctrl-C has ended: the same data, options and GRAPH
+    #[arg(long)]
+    pub resume: bool,
 }
 
 /// Arguments of `becausal train`.

@@ -16,6 +16,7 @@ use super::frame::Frame;
 use super::question::{Answer, Gain, Question};
 use super::remainder::Remainder;
 use super::target::Target;
+use super::unfinished::Stage;
 use super::watch::Watch;
 
 /// Inputs that leave less than this share of each other's variance are copies.
@@ -38,12 +39,17 @@ const STILL: f64 = 0.75;
 const QUARTERED: usize = 1000;
 
 /// Tests the pairs of `allowed[output]`, conditioning on these inputs only.
-pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Watch<'_>) -> Findings {
+pub(super) fn auto(
+    frame: &Frame,
+    allowed: &[Vec<usize>],
+    watch: &Watch<'_>,
+    stage: &Stage<'_>,
+) -> Findings {
     let engine = Engine::new(frame, allowed);
     let folds = engine.folds(Effort::Usual);
     let others = engine.others(&folds);
     let unexplained = others.unexplained.clone();
-    let (mut pairs, losses) = engine.pairs(&folds, &others, watch);
+    let (mut pairs, losses) = engine.pairs(&folds, &others, watch, stage);
     drop(folds);
     if frame.rows() >= QUARTERED && !watch.is_stopped() {
         engine.flag_proxies(&mut pairs, &unexplained, &losses);
@@ -139,6 +145,7 @@ impl<'a> Engine<'a> {
         folds: &[Fold; 2],
         others: &Others,
         watch: &Watch<'_>,
+        stage: &Stage<'_>,
     ) -> (Vec<Vec<Finding>>, Vec<f64>) {
         let frame = self.frame;
         let tested: Vec<Option<(Vec<Finding>, f64)>> = (0..self.owners.len())
@@ -149,23 +156,16 @@ impl<'a> Engine<'a> {
                 }
                 let output = self.owners[index];
                 let allowed = &self.allowed[output];
-                let drops = self.drops(allowed);
-                let question = self.question(index, allowed, &drops, folds);
-                let answer = question.answer();
-                let spread = question.spread(&answer);
                 let elements = self.owners.iter().filter(|&&owner| owner == output).count() as f64;
+                let found = stage.part(index).unwrap_or_else(|| {
+                    let found = self.ask(index, elements, folds, others);
+                    stage.keep_part(index, &found.0, found.1);
+                    found
+                });
                 let cause = allowed.last().map_or("", |&input| frame.inputs[input].name.as_str());
                 let effect = &frame.outputs[output].name;
                 watch.advance(allowed.len() as f64 / elements, cause, effect);
-                let gains = combine(&answer.gains, spread.as_deref());
-                let mut findings = findings(allowed, &drops, &gains, elements);
-                self.hint(&mut findings, allowed, &answer, others, elements);
-                let floor = question.floor();
-                let remainder = Remainder::of(frame, &answer.residuals, answer.cut, floor);
-                for finding in &mut findings {
-                    finding.remainder = Some(remainder.clone());
-                }
-                Some((findings, answer.loss))
+                Some(found)
             })
             .collect();
         let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
@@ -199,6 +199,30 @@ impl<'a> Engine<'a> {
             }
         }
         (pairs, losses)
+    }
+
+    /// What is found about one target, one of so many of its effect, and its loss with all inputs.
+    fn ask(
+        &self,
+        index: usize,
+        elements: f64,
+        folds: &[Fold; 2],
+        others: &Others,
+    ) -> (Vec<Finding>, f64) {
+        let allowed = &self.allowed[self.owners[index]];
+        let drops = self.drops(allowed);
+        let question = self.question(index, allowed, &drops, folds);
+        let answer = question.answer();
+        let spread = question.spread(&answer);
+        let gains = combine(&answer.gains, spread.as_deref());
+        let mut findings = findings(allowed, &drops, &gains, elements);
+        self.hint(&mut findings, allowed, &answer, others, elements);
+        let floor = question.floor();
+        let remainder = Remainder::of(self.frame, &answer.residuals, answer.cut, floor);
+        for finding in &mut findings {
+            finding.remainder = Some(remainder.clone());
+        }
+        (findings, answer.loss)
     }
 
     /// Each input alone, then those that have a copy together with it.

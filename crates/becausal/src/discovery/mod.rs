@@ -50,15 +50,17 @@ mod spread;
 mod student;
 mod target;
 mod tree;
+mod unfinished;
 mod units;
 mod verdict;
 mod watch;
 
 pub use by_action::ByAction;
-pub use discover::{Method, Options, discover, discover_quietly};
+pub use discover::{Method, Options, discover, discover_quietly, go_on};
 pub use error::DiscoveryError;
 pub(crate) use graph::distinct;
 pub use graph::{ActionGraph, CausalGraph, Given, Pair, Verdict};
 pub use score::Score;
 pub use student::benjamini_hochberg;
+pub use unfinished::Unfinished;
 pub use watch::{Listener, Step};

@@ -4,6 +4,8 @@
 //! rows, or in few rows of a label under which alone the influence may act, it could not have been
 //! found, and none cannot be claimed.
 
+use serde_json::{Value, json};
+
 use super::frame::Frame;
 use crate::schema::Kind;
 
@@ -14,12 +16,6 @@ const PART: f64 = 0.05;
 /// normal noise, of which an influence has to explain a sixth to be found.
 const ENOUGH: f64 = 120.0;
 
-/// Normal errors leave less than this share beyond five times the median error.
-const TAIL: f64 = 0.005;
-
-/// More rows than this with errors beyond that are not a few.
-const FEW: f64 = 30.0;
-
 /// The rows in which an influence on an effect could show.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Remainder {
@@ -29,8 +25,6 @@ pub(super) struct Remainder {
     name: String,
     /// What is left over in all rows, a row; 0 where that is no more than rounding.
     loss: f64,
-    /// A few errors are far beyond the others.
-    tailed: bool,
 }
 
 /// Sums of squares and of fourth powers.
@@ -59,24 +53,19 @@ impl Remainder {
     /// All rows are looked at and those of every label in which a notable part lies; the fewest
     /// decide.
     pub(super) fn of(frame: &Frame, residuals: &[f64], cut: Option<f64>, floor: f64) -> Self {
-        let most = cut.map_or(f64::INFINITY, |cut| cut * cut);
-        let mut tail = Moments::default();
-        let mut squares: Vec<f64> = residuals.iter().map(|rest| rest * rest).collect();
-        let mean = |squares: &[f64]| squares.iter().sum::<f64>() / squares.len().max(1) as f64;
-        let whole = mean(&squares);
-        for square in &mut squares {
-            tail.add((*square - most).max(0.0));
-            *square = square.min(most);
-        }
-        let mut loss = mean(&squares);
-        let tailed = tail.count() < FEW && whole - loss > TAIL * whole;
-        if whole <= floor {
+        let most = cut.unwrap_or(f64::INFINITY);
+        let mut squares: Vec<f64> =
+            residuals.iter().map(|rest| rest.abs().min(most).powi(2)).collect();
+        let mut loss = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
+        if loss <= floor {
             squares.fill(1.0);
             loss = 0.0;
         }
         let mut all = Moments::default();
-        squares.iter().for_each(|&square| all.add(square));
-        let mut least = Self { rows: all.count(), name: String::new(), loss, tailed };
+        for &square in &squares {
+            all.add(square);
+        }
+        let mut least = Self { rows: all.count(), name: String::new(), loss };
         for factor in &frame.inputs {
             let labels = match &factor.kind {
                 Kind::Categorical(labels) => labels.len(),
@@ -103,12 +92,21 @@ impl Remainder {
         let share = if loss > 0.0 { self.loss / loss } else { 0.5 };
         let rows = share * self.rows + (1.0 - share) * other.rows;
         let name = if other.rows < self.rows { other.name } else { self.name };
-        Self { rows, name, loss, tailed: self.tailed || other.tailed }
+        Self { rows, name, loss }
     }
 
-    /// Whether a few errors are far beyond the others.
-    pub(super) fn is_tailed(&self) -> bool {
-        self.tailed
+    /// As it is kept when a discovery is stopped.
+    pub(super) fn to_json(&self) -> Value {
+        json!({ "rows": self.rows, "name": self.name, "loss": self.loss })
+    }
+
+    /// The same as it was kept; `None` when it was not.
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
+        Some(Self {
+            rows: value.get("rows")?.as_f64()?,
+            name: value.get("name")?.as_str()?.to_owned(),
+            loss: value.get("loss")?.as_f64()?,
+        })
     }
 
     /// Why no influence on `effect` can be excluded, if it cannot.
@@ -196,19 +194,8 @@ mod tests {
 
     #[test]
     fn several_elements_count_by_what_is_left_of_them() {
-        let of =
-            |rows: f64, loss: f64| Remainder { rows, name: String::new(), loss, tailed: false };
+        let of = |rows: f64, loss: f64| Remainder { rows, name: String::new(), loss };
         assert!((of(30.0, 3.0).with(of(130.0, 1.0)).rows - 55.0).abs() < 1e-12);
         assert!((of(30.0, 0.0).with(of(130.0, 0.0)).rows - 80.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_few_huge_errors_make_a_tail() {
-        let mut stream = Stream::new(5);
-        let mut noise: Vec<f64> = (0..2000).map(|_| stream.normal()).collect();
-        let frame = frame(2000);
-        assert!(!Remainder::of(&frame, &noise, Some(3.4), 1e-9).is_tailed());
-        noise[..5].fill(9.0);
-        assert!(Remainder::of(&frame, &noise, Some(3.4), 1e-9).is_tailed());
     }
 }

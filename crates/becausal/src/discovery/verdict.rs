@@ -2,7 +2,6 @@
 
 use super::finding::{Finding, Findings};
 use super::frame::{Factor, Frame, Series};
-use super::remainder::Remainder;
 use super::units::LEAST;
 use crate::schema::Role;
 
@@ -24,9 +23,6 @@ const DECIDED: f64 = 1e-6;
 
 /// A hint of a few rows that chance alone gives to this share of the pairs counts.
 const HINT: f64 = 0.02;
-
-/// The same where a few errors are far beyond the others, as when something rare is not understood.
-const HINT_TAILED: f64 = 0.1;
 
 /// How the reason begins when a pair was tested and more rows could still show something.
 pub(super) const TOO_FEW: &str = "too few rows in which it could show";
@@ -84,9 +80,7 @@ fn unclear(finding: &Finding, stretches: bool, effect: &str) -> Option<String> {
     if low {
         return (finding.p > DECIDED).then(|| format!("{TOO_FEW}: what they show is not clear"));
     }
-    let tailed = finding.remainder.as_ref().is_some_and(Remainder::is_tailed);
-    let most = if tailed { HINT_TAILED } else { HINT };
-    if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= most) {
+    if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= HINT) {
         return Some(format!("{TOO_FEW}: only {} hint at it", hint.name));
     }
     let reason = finding.remainder.as_ref()?.reason(effect)?;
