@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod atom;
 mod auto;
 mod basis;
 mod bins;
@@ -31,6 +32,8 @@ mod block;
 mod boost;
 mod bootstrap;
 mod by_action;
+mod candidates;
+mod copies;
 mod discover;
 mod error;
 mod extremes;
@@ -39,8 +42,10 @@ mod finding;
 mod fold;
 mod frame;
 mod graph;
+mod grower;
 mod json;
 mod model;
+mod proxies;
 mod question;
 mod reduced;
 mod remainder;
@@ -48,6 +53,7 @@ mod ridge;
 mod score;
 mod spread;
 mod student;
+mod table;
 mod target;
 mod tree;
 mod unfinished;
