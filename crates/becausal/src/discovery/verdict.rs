@@ -18,6 +18,9 @@ const UNDECIDED: f64 = 0.2;
 /// The same where units are stretches of an episode.
 const UNDECIDED_STRETCHES: f64 = 0.01;
 
+/// What explains this share of all that the others leave over is no likeness of slow things.
+const STRONG: f64 = 0.5;
+
 /// A p-value below this leaves no doubt, whatever the threshold.
 const DECIDED: f64 = 1e-6;
 
@@ -74,9 +77,11 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Stri
 
 /// Why nothing found does not mean that there is nothing.
 ///
-/// Stretches of an episode are alike, and what is slow seems to go together: there it takes more.
+/// Stretches of an episode are alike, and what is slow seems to go together: there it takes more,
+/// unless the cause explains most of what the others do not.
 fn unclear(finding: &Finding, stretches: bool, effect: &str) -> Option<String> {
-    let low = finding.p <= if stretches { UNDECIDED_STRETCHES } else { UNDECIDED };
+    let strict = stretches && finding.strength < STRONG;
+    let low = finding.p <= if strict { UNDECIDED_STRETCHES } else { UNDECIDED };
     if low {
         return (finding.p > DECIDED).then(|| format!("{TOO_FEW}: what they show is not clear"));
     }
