@@ -19,7 +19,7 @@ const UNDECIDED: f64 = 0.2;
 const UNDECIDED_STRETCHES: f64 = 0.01;
 
 /// What explains this share of all that the others leave over is no likeness of slow things.
-const STRONG: f64 = 0.5;
+const STRONG: f64 = 0.9;
 
 /// A p-value below this leaves no doubt, whatever the threshold.
 const DECIDED: f64 = 1e-6;
@@ -78,7 +78,7 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Stri
 /// Why nothing found does not mean that there is nothing.
 ///
 /// Stretches of an episode are alike, and what is slow seems to go together: there it takes more,
-/// unless the cause explains most of what the others do not.
+/// unless the cause explains nearly all that the others do not.
 fn unclear(finding: &Finding, stretches: bool, effect: &str) -> Option<String> {
     let strict = stretches && finding.strength < STRONG;
     let low = finding.p <= if strict { UNDECIDED_STRETCHES } else { UNDECIDED };
