@@ -16,6 +16,10 @@ const PART: f64 = 0.05;
 /// normal noise, of which an influence has to explain a sixth to be found.
 const ENOUGH: f64 = 120.0;
 
+/// The same where nothing is left over: that many rows without an exception exclude that more than
+/// one in a hundred is one.
+const EXACT: f64 = 300.0;
+
 /// The rows in which an influence on an effect could show.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Remainder {
@@ -111,7 +115,7 @@ impl Remainder {
 
     /// Why no influence on `effect` can be excluded, if it cannot.
     pub(super) fn reason(&self, effect: &str) -> Option<String> {
-        if self.rows >= ENOUGH {
+        if self.rows >= if self.loss > 0.0 { ENOUGH } else { EXACT } {
             return None;
         }
         let plural = if self.rows < 1.5 { "" } else { "s" };
@@ -185,11 +189,11 @@ mod tests {
 
     #[test]
     fn where_nothing_is_left_over_all_rows_count() {
-        let rounding = vec![1e-9; 400];
-        let reason = Remainder::of(&frame(400), &rounding, None, 1e-9).reason("y'");
-        assert_eq!(reason.as_deref(), Some("100 rows with `a` = true; collect more"));
         let rounding = vec![1e-9; 800];
-        assert_eq!(Remainder::of(&frame(800), &rounding, None, 1e-9).reason("y'"), None);
+        let reason = Remainder::of(&frame(800), &rounding, None, 1e-9).reason("y'");
+        assert_eq!(reason.as_deref(), Some("200 rows with `a` = true; collect more"));
+        let rounding = vec![1e-9; 1200];
+        assert_eq!(Remainder::of(&frame(1200), &rounding, None, 1e-9).reason("y'"), None);
     }
 
     #[test]
