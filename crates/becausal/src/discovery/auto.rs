@@ -15,10 +15,13 @@ use super::finding::{Finding, Findings};
 use super::fold::{Effort, Fold};
 use super::frame::Frame;
 use super::question::{Answer, Gain, Question};
-use super::remainder::Remainder;
+use super::remainder::Parts;
 use super::target::Target;
 use super::unfinished::Stage;
 use super::watch::Watch;
+
+/// An influence may act only under a label of an input whose own p-value is at most this.
+const GATE: f64 = 0.2;
 
 /// Rows below which a quarter of them tells nothing.
 const QUARTERED: usize = 1000;
@@ -205,9 +208,14 @@ impl<'a> Engine<'a> {
         let mut findings = findings(allowed, &drops, &gains, elements);
         self.hint(&mut findings, allowed, &answer, others, elements);
         let floor = question.floor();
-        let remainder = Remainder::of(self.frame, &answer.residuals, answer.cut, floor);
-        for finding in &mut findings {
-            finding.remainder = Some(remainder.clone());
+        let parts = Parts::of(self.frame, &answer.residuals, answer.cut, floor);
+        let p_values: Vec<f64> = findings.iter().map(|finding| finding.p).collect();
+        let matters = |input: usize| {
+            let place = allowed.iter().position(|&other| other == input);
+            place.is_some_and(|place| p_values[place] <= GATE)
+        };
+        for (finding, &cause) in findings.iter_mut().zip(allowed) {
+            finding.remainder = parts.least(|input| input == cause || matters(input));
         }
         (findings, answer.loss)
     }

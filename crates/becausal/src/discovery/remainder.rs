@@ -50,12 +50,24 @@ impl Moments {
     }
 }
 
-impl Remainder {
+/// All rows, or those with a label of an input.
+#[derive(Debug, Clone)]
+struct Part {
+    input: Option<usize>,
+    rows: f64,
+    name: String,
+}
+
+/// What a model leaves over of a target, in all rows and in those of every label.
+#[derive(Debug, Clone)]
+pub(super) struct Parts {
+    loss: f64,
+    parts: Vec<Part>,
+}
+
+impl Parts {
     /// Of what a model leaves over in each row; errors are cut at `cut`, and a mean square of at
     /// most `floor` is nothing: then every row counts.
-    ///
-    /// All rows are looked at and those of every label in which a notable part lies; the fewest
-    /// decide.
     pub(super) fn of(frame: &Frame, residuals: &[f64], cut: Option<f64>, floor: f64) -> Self {
         let most = cut.unwrap_or(f64::INFINITY);
         let mut squares: Vec<f64> =
@@ -69,27 +81,36 @@ impl Remainder {
         for &square in &squares {
             all.add(square);
         }
-        let mut least = Self { rows: all.count(), name: String::new(), loss };
-        for factor in &frame.inputs {
+        let mut parts = vec![Part { input: None, rows: all.count(), name: String::new() }];
+        for (input, factor) in frame.inputs.iter().enumerate() {
             let labels = match &factor.kind {
                 Kind::Categorical(labels) => labels.len(),
                 Kind::Boolean => 2,
                 _ => continue,
             };
             for &column in &factor.columns {
-                let parts = by_label(&frame.u[column].values, labels, &squares);
-                for (label, part) in parts.into_iter().enumerate() {
-                    if part.squares >= PART * all.squares && part.count() < least.rows {
-                        let value = factor.kind.show(label as f64);
-                        least.rows = part.count();
-                        least.name = format!(" with `{}` = {value}", factor.name);
-                    }
+                let moments = by_label(&frame.u[column].values, labels, &squares);
+                let notable = |(_, part): &(usize, Moments)| part.squares >= PART * all.squares;
+                for (label, part) in moments.into_iter().enumerate().filter(notable) {
+                    let value = factor.kind.show(label as f64);
+                    let name = format!(" with `{}` = {value}", factor.name);
+                    parts.push(Part { input: Some(input), rows: part.count(), name });
                 }
             }
         }
-        least
+        Self { loss, parts }
     }
 
+    /// The fewest rows that decide about an influence that acts in all rows, or only under a label of
+    /// the inputs for which `gate` holds.
+    pub(super) fn least(&self, gate: impl Fn(usize) -> bool) -> Option<Remainder> {
+        let parts = self.parts.iter().filter(|part| part.input.is_none_or(&gate));
+        let least = parts.min_by(|one, other| one.rows.total_cmp(&other.rows))?;
+        Some(Remainder { rows: least.rows, name: least.name.clone(), loss: self.loss })
+    }
+}
+
+impl Remainder {
     /// That of an effect of several elements or labels: the mean, weighted by what is left over.
     pub(super) fn with(self, other: Self) -> Self {
         let loss = self.loss + other.loss;
@@ -167,33 +188,40 @@ mod tests {
         Frame::of(&data, 0)
     }
 
+    fn least(frame: &Frame, residuals: &[f64]) -> Remainder {
+        Parts::of(frame, residuals, None, 1e-9).least(|_| true).expect("all rows at least")
+    }
+
     #[test]
     fn what_lies_in_few_rows_is_too_little() {
         let frame = frame(4000);
         let few: Vec<f64> = (0..4000).map(|row| f64::from(u8::from(row % 1000 == 2))).collect();
-        let reason = Remainder::of(&frame, &few, None, 1e-9).reason("y'");
+        let reason = least(&frame, &few).reason("y'");
         let expected = "what is left unexplained of `y'` lies in about 4 rows; collect more";
         assert_eq!(reason.as_deref(), Some(expected));
-        assert_eq!(Remainder::of(&frame, &[1.0; 4000], None, 1e-9).reason("y'"), None);
+        assert_eq!(least(&frame, &[1.0; 4000]).reason("y'"), None);
     }
 
     #[test]
     fn noise_in_all_rows_counts_by_label() {
         let mut stream = Stream::new(3);
         let noise: Vec<f64> = (0..1200).map(|_| stream.normal()).collect();
-        let reason = Remainder::of(&frame(1200), &noise, None, 1e-9).reason("y'");
+        let reason = least(&frame(1200), &noise).reason("y'");
         assert!(reason.is_some_and(|reason| reason.contains(" rows with `a` = true;")));
+        let parts = Parts::of(&frame(1200), &noise, None, 1e-9);
+        let ungated = parts.least(|_| false).expect("all rows");
+        assert_eq!(ungated.reason("y'"), None);
         let noise: Vec<f64> = (0..6000).map(|_| stream.normal()).collect();
-        assert_eq!(Remainder::of(&frame(6000), &noise, None, 1e-9).reason("y'"), None);
+        assert_eq!(least(&frame(6000), &noise).reason("y'"), None);
     }
 
     #[test]
     fn where_nothing_is_left_over_all_rows_count() {
         let rounding = vec![1e-9; 800];
-        let reason = Remainder::of(&frame(800), &rounding, None, 1e-9).reason("y'");
+        let reason = least(&frame(800), &rounding).reason("y'");
         assert_eq!(reason.as_deref(), Some("200 rows with `a` = true; collect more"));
         let rounding = vec![1e-9; 1200];
-        assert_eq!(Remainder::of(&frame(1200), &rounding, None, 1e-9).reason("y'"), None);
+        assert_eq!(least(&frame(1200), &rounding).reason("y'"), None);
     }
 
     #[test]
