@@ -199,7 +199,7 @@ mod tests {
         let reason = least(&frame, &few).reason("y'");
         let expected = "what is left unexplained of `y'` lies in about 4 rows; collect more";
         assert_eq!(reason.as_deref(), Some(expected));
-        assert_eq!(least(&frame, &[1.0; 4000]).reason("y'"), None);
+        assert_eq!(least(&frame, &vec![1.0; 4000]).reason("y'"), None);
     }
 
     #[test]
