@@ -19,8 +19,10 @@ use super::remainder::Parts;
 use super::target::Target;
 use super::unfinished::Stage;
 use super::watch::Watch;
+use crate::schema::Role;
 
-/// An influence may act only under a label of an input whose own p-value is at most this.
+/// An influence may act only under a label of an action, or of a state whose own p-value is at most
+/// this.
 const GATE: f64 = 0.2;
 
 /// Rows below which a quarter of them tells nothing.
@@ -212,7 +214,8 @@ impl<'a> Engine<'a> {
         let p_values: Vec<f64> = findings.iter().map(|finding| finding.p).collect();
         let matters = |input: usize| {
             let place = allowed.iter().position(|&other| other == input);
-            place.is_some_and(|place| p_values[place] <= GATE)
+            self.frame.inputs[input].role == Role::Action
+                || place.is_some_and(|place| p_values[place] <= GATE)
         };
         for (finding, &cause) in findings.iter_mut().zip(allowed) {
             finding.remainder = parts.least(|input| input == cause || matters(input));
