@@ -59,7 +59,7 @@ impl Tally {
 ///
 /// `fresh` takes other seeds than those by which anything was chosen.
 pub fn power(fresh: bool, detailed: bool) {
-    let first = if fresh { 100 } else { 0 };
+    let first = if fresh { 200 } else { 0 };
     println!("{:25}    {:23}    edges that are not there", "", "edges that are there");
     println!(
         "{:18} {:>6}    {:23}    edge, none, untestable",
