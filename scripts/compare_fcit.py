@@ -100,7 +100,7 @@ for env in ("AimTest-v0", "CartPole-v1"):
     sets[env] = path
 sets["probes"] = probes(min(arguments.rows, 3000))
 if arguments.lander:
-    sets["lander"] = first(arguments.lander, arguments.rows, "lander", LANDER)
+    sets["lander"] = first(arguments.lander, arguments.rows, "lander_first", LANDER)
 
 total = same = itself = 0
 each = 40 // len(sets)

@@ -77,7 +77,7 @@ pub enum Command {
         becausal discover log.csv --schema schema.toml --forbid \"x -> y'\" --correct bh -o graph.json\n\n\
         Every pair of a cause and an effect gets a p-value, a strength (the share of what is \
         otherwise unexplained in the effect that the cause explains) and a verdict: edge, none, or \
-        untestable where the data cannot tell, with the reason. Ctrl-C keeps what is finished.")]
+        untestable where the data cannot tell, with the reason. Ctrl-C keeps what is finished, --resume goes on with it.")]
     Discover(Discover),
     /// Learn what follows from a state and an action: a causal world model
     #[command(after_help = "Examples:\n  becausal fit data.parquet -o run\n  \
@@ -221,6 +221,9 @@ pub struct Discover {
     /// Seed of all that is random
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
+    /// Go on with a discovery that Ctrl-C has ended: the same data, options and GRAPH
+    #[arg(long)]
+    pub resume: bool,
 }
 
 /// Arguments of `becausal train`.

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use becausal::CausalGraph;
 use becausal::data::{ReadOptions, read, write_atomically};
-use becausal::discovery::{ByAction, Given, Method, Options, Pair, Verdict, discover};
+use becausal::discovery::{ByAction, Given, Method, Options, Pair, Unfinished, Verdict, go_on};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Discover};
@@ -48,6 +48,16 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
         bootstrap: arguments.bootstrap,
         correct: arguments.correct.is_some(),
     };
+    let beside = unfinished_path(&arguments.output);
+    let unfinished = if arguments.resume {
+        let text = std::fs::read_to_string(&beside).map_err(|error| {
+            let path = beside.display();
+            Failure::failed(format!("cannot go on: {path}: cannot read: {error}"))
+        })?;
+        Unfinished::from_json(&text, &recording.transitions, &options)?
+    } else {
+        Unfinished::default()
+    };
     let interrupted = Arc::new(AtomicBool::new(false));
     let heard = Arc::clone(&interrupted);
     // A second Ctrl-C ends the program at once. Without a handler the first one does: no harm.
@@ -58,7 +68,7 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
         eprintln!("stopping: what is finished will be kept (Ctrl-C again: at once)");
     });
     let progress = EdgeProgress::new(common.quiet);
-    let graph = discover(&recording.transitions, &options, &|step| {
+    let graph = go_on(&recording.transitions, &options, &unfinished, &|step| {
         progress.show(step);
         if interrupted.load(Ordering::SeqCst) {
             ControlFlow::Break(())
@@ -73,6 +83,13 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
         draw_graph(path, &graph, recording.transitions.schema())?;
     }
     let stopped = interrupted.load(Ordering::SeqCst);
+    if stopped {
+        let text = unfinished.to_json(&recording.transitions, &options);
+        write_atomically(&beside, text.as_bytes())?;
+    } else if beside.exists() {
+        // It is of a discovery that is finished now, or was begun anew.
+        let _ = std::fs::remove_file(&beside);
+    }
     let text = if common.json {
         let seconds = started.elapsed().as_secs_f64();
         describe::line(&summary(&graph, &arguments.output, seconds, stopped)?)
@@ -80,6 +97,13 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
         report(&graph, &arguments.output, stopped)
     };
     if stopped { Err(Failure::interrupted(text)) } else { Ok(text) }
+}
+
+/// Where what an interrupted discovery has found is kept: beside its graph.
+fn unfinished_path(graph: &Path) -> PathBuf {
+    let mut name = graph.as_os_str().to_owned();
+    name.push(".unfinished");
+    PathBuf::from(name)
 }
 
 fn summary(
@@ -156,6 +180,9 @@ fn report(graph: &CausalGraph, path: &Path, interrupted: bool) -> String {
             };
             let _ = writeln!(text, "  {reason}\n    {shown}");
         }
+    }
+    if interrupted {
+        text.push_str("\nTo go on: the same command with --resume\n");
     }
     text
 }

@@ -118,7 +118,9 @@ impl From<DataError> for Failure {
 impl From<DiscoveryError> for Failure {
     fn from(error: DiscoveryError) -> Self {
         match error {
-            DiscoveryError::Empty | DiscoveryError::Graph(_) => Self::failed(error),
+            DiscoveryError::Empty | DiscoveryError::Graph(_) | DiscoveryError::Resume(_) => {
+                Self::failed(error)
+            }
             _ => Self::usage(error),
         }
     }

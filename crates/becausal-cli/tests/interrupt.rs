@@ -1,4 +1,4 @@
-//! Trainings that are stopped from outside: Ctrl-C, and a disk that is full.
+//! Trainings and discoveries that are stopped from outside: Ctrl-C, and a disk that is full.
 #![cfg(unix)]
 
 mod common;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{done, folder};
+use common::{done, folder, refused};
 
 /// A training of short epochs.
 const TRAIN: &str = "train CartPole-v1 --env-option=max_episode_steps=60 --seed=4 --steps=2000 \
@@ -149,4 +149,46 @@ fn a_run_that_could_not_even_begin_is_no_hindrance() {
         TRAIN.split_whitespace().chain(["-o", "run", "--steps=200", "--quiet"]).collect();
     let again: Vec<&str> = again.into_iter().filter(|word| *word != "--steps=2000").collect();
     done(folder.path(), &again);
+}
+
+#[test]
+fn a_discovery_that_ctrl_c_has_ended_goes_on_to_the_same_graph() {
+    let folder = folder();
+    let collect = ["collect", "Vacuum-v0", "-n", "900", "-o", "data.csv", "--seed", "5"];
+    done(folder.path(), &collect);
+    let discover = |graph: &'static str| {
+        ["discover", "data.csv", "-o", graph, "--by-action", "--bootstrap", "60", "--quiet"]
+    };
+    let unfinished = folder.path().join("graph.json.unfinished");
+    let refusal = refused(folder.path(), &[&discover("graph.json")[..], &["--resume"]].concat(), 1);
+    assert!(refusal.contains("cannot go on: graph.json.unfinished: cannot read"), "{refusal}");
+    // How long it takes until the first Ctrl-C is heard, and until all is done, is not known.
+    let mut wait = Duration::from_millis(100);
+    while !unfinished.exists() {
+        assert!(wait < Duration::from_mins(1), "it was never interrupted");
+        let child = Command::new(env!("CARGO_BIN_EXE_becausal"))
+            .current_dir(folder.path())
+            .args(discover("graph.json"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        std::thread::sleep(wait);
+        interrupt(&child);
+        let output = child.wait_with_output().expect("it ends");
+        let [text, errors] = told(&output);
+        if unfinished.exists() {
+            assert_eq!(output.status.code(), Some(130), "{errors}");
+            assert!(text.ends_with("To go on: the same command with --resume\n"), "{text}");
+        }
+        wait = if output.status.success() { wait * 2 / 3 } else { wait * 5 / 4 };
+    }
+    let other = [&discover("graph.json")[..], &["--resume", "--seed", "3"]].concat();
+    let refusal = refused(folder.path(), &other, 1);
+    assert!(refusal.contains("cannot go on: `seed` was 0 and is 3"), "{refusal}");
+    done(folder.path(), &[&discover("graph.json")[..], &["--resume"]].concat());
+    assert!(!unfinished.exists());
+    done(folder.path(), &discover("whole.json"));
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("a graph");
+    assert_eq!(read("graph.json"), read("whole.json"));
 }

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use becausal::data::Row;
 use becausal::discovery::{
-    ByAction, CausalGraph, DiscoveryError, Method, Options, Pair, Score, Verdict, discover,
-    discover_quietly,
+    ByAction, CausalGraph, DiscoveryError, Method, Options, Pair, Score, Unfinished, Verdict,
+    discover, discover_quietly, go_on,
 };
 use becausal::env::{EnvironmentError, Truth, collect, find, random_action};
 use becausal::{Schema, Stream, Transitions};
@@ -336,6 +336,102 @@ fn stopping_keeps_what_is_finished() {
         assert!(stopped > 0 && stopped < graph.pairs.len(), "{method:?}: {stopped}");
         assert!(heard.load(Ordering::Relaxed) > 0);
     }
+}
+
+/// Discovers until so many steps are done; what was found by then, as text.
+fn stopped_after(steps: usize, data: &Transitions, options: &Options) -> String {
+    let unfinished = Unfinished::default();
+    let heard = AtomicUsize::new(0);
+    let listener = |_: &becausal::discovery::Step| {
+        let heard = heard.fetch_add(1, Ordering::Relaxed) + 1;
+        if heard < steps { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    go_on(data, options, &unfinished, &listener).expect("a graph");
+    unfinished.to_json(data, options)
+}
+
+#[test]
+fn a_discovery_that_was_stopped_goes_on_to_the_same_graph() {
+    let (data, _) = record("Vacuum-v0", 700, 1);
+    let (numbers, _) = record("CartPole-v1", 1200, 1);
+    for (data, method) in [(&data, Method::Auto), (&numbers, Method::Auto), (&data, Method::Fcit)] {
+        let by_action = Some(ByAction::Within);
+        let options = Options { method, by_action, bootstrap: 2, ..Options::default() };
+        let whole = discover_quietly(data, &options).expect("a graph").to_json();
+        for steps in [1, 3, 9, 17, 24] {
+            let text = stopped_after(steps, data, &options);
+            let before = Unfinished::from_json(&text, data, &options).expect("it fits");
+            assert!(!before.is_empty());
+            let graph = go_on(data, &options, &before, &|_| ControlFlow::Continue(()));
+            assert_eq!(graph.expect("a graph").to_json(), whole, "{method:?} after {steps}");
+        }
+    }
+}
+
+#[test]
+fn what_was_found_before_is_not_tested_again() {
+    let (data, _) = record("Vacuum-v0", 700, 1);
+    let options = Options::default();
+    let text = stopped_after(1, &data, &options);
+    let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    for (_, part) in value["found"].as_object_mut().expect("parts") {
+        part["findings"][0]["p"] = serde_json::json!(0.4321);
+    }
+    let before = Unfinished::from_json(&value.to_string(), &data, &options).expect("it fits");
+    let graph = go_on(&data, &options, &before, &|_| ControlFlow::Continue(())).expect("a graph");
+    assert!(graph.pairs.iter().any(|pair| pair.p == 0.4321), "{graph:?}");
+}
+
+#[test]
+fn a_discovery_does_not_go_on_with_what_is_of_another() {
+    let (data, _) = record("Vacuum-v0", 700, 1);
+    let options = Options::default();
+    let text = stopped_after(1, &data, &options);
+    let refused = |data: &Transitions, options: &Options| {
+        Unfinished::from_json(&text, data, options).expect_err("refused").to_string()
+    };
+    let other = |options: Options| refused(&data, &options);
+    let seed = other(Options { seed: 3, ..Options::default() });
+    assert_eq!(seed, "cannot go on: `seed` was 0 and is 3");
+    let eta = other(Options { eta: Some(0.2), ..Options::default() });
+    assert_eq!(eta, "cannot go on: `eta` was 0.001 and is 0.2");
+    let forbidden = vec![("a".to_owned(), "dirt'".to_owned())];
+    let forbidden = other(Options { forbidden, ..Options::default() });
+    assert_eq!(forbidden, "cannot go on: `forbidden` was [] and is [\"a -> dirt'\"]");
+    let rows = refused(&data.slice(0..600), &options);
+    assert_eq!(rows, "cannot go on: `rows` was 700 and is 600");
+    let (others, _) = record("Vacuum-v0", 700, 2);
+    let values = refused(&others, &options);
+    assert!(values.contains("the values of the data are others") || values.contains("episodes"));
+    let (poles, _) = record("CartPole-v1", 700, 2);
+    assert_eq!(refused(&poles, &options), "cannot go on: the schema is another one");
+    let error = Unfinished::from_json("{}", &data, &options).expect_err("refused").to_string();
+    assert_eq!(error, "cannot go on: not an unfinished discovery");
+}
+
+#[test]
+fn none_is_not_said_where_too_few_rows_could_have_shown_it() {
+    // Nearly every order for a worker is carried out: what decides about the others shows in a few.
+    let (data, truth) = record("BuildMarine-v0", 1000, 0);
+    let graph = auto(&data);
+    let reason = reason(&graph, "money", "workers'");
+    let expected = "too few rows in which it could show: what is left unexplained of `workers'` \
+                    lies in about ";
+    assert!(reason.starts_with(expected) && reason.ends_with("; collect more"), "{reason}");
+    let denied = |graph: &CausalGraph, truth: &Truth| {
+        let pairs = graph.pairs.iter().zip(truth.graph.iter().flatten());
+        pairs.filter(|(pair, there)| **there && pair.verdict == Verdict::None).count()
+    };
+    assert!(denied(&graph, &truth) <= 1, "{graph:?}");
+    // Gated influences on numbers with noise.
+    let (data, truth) = record("AimTest-v0", 1000, 4);
+    assert_eq!(denied(&auto(&data), &truth), 0);
+    // With plenty of rows none is said again.
+    let (data, truth) = record("AimTest-v0", 10_000, 4);
+    let graph = auto(&data);
+    assert_eq!(graph.matrix(), truth.graph);
+    let untestable = graph.pairs.iter().filter(|pair| pair.verdict == Verdict::Untestable);
+    assert_eq!(untestable.count(), 0, "{graph:?}");
 }
 
 proptest! {

@@ -1,5 +1,6 @@
-//! What discovery is worth: `cargo bench --bench discovery -- truth|development|test|probes|calibration|speed`.
+//! What discovery is worth: `cargo bench --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|speed`.
 
+mod power;
 mod probes;
 mod worlds;
 
@@ -33,6 +34,13 @@ fn main() {
     }
     if wanted("test") {
         worlds(true);
+    }
+    let detailed = arguments.iter().any(|argument| argument == "detailed");
+    if wanted("power") {
+        power::power(false, detailed);
+    }
+    if wanted("power-fresh") {
+        power::power(true, detailed);
     }
     if wanted("by-action") {
         by_action();

@@ -9,40 +9,37 @@ use rayon::prelude::*;
 
 use super::bins::Bins;
 use super::boost::Growth;
+use super::copies::copies;
 use super::extremes::{Extremes, Hint, Rests, memory};
 use super::finding::{Finding, Findings};
 use super::fold::{Effort, Fold};
 use super::frame::Frame;
 use super::question::{Answer, Gain, Question};
+use super::remainder::Parts;
 use super::target::Target;
+use super::unfinished::Stage;
 use super::watch::Watch;
+use crate::schema::Role;
 
-/// Inputs that leave less than this share of each other's variance are copies.
-const COPY: f64 = 1e-3;
-
-/// Rows by which copies are recognised.
-const COMPARED: usize = 20_000;
-
-/// A cause that the other inputs explain to more than this share may be a proxy.
-const PROXY_UNEXPLAINED: f64 = 0.35;
-
-/// A gain is shrinking when, the more is learned, it falls below this part of that with a quarter of
-/// the rows.
-const SHRINKING: f64 = 0.35;
-
-/// It is still shrinking when learning more than usual leaves less than this part of it.
-const STILL: f64 = 0.75;
+/// An influence may act only under a label of an action, or of a state whose own p-value is at most
+/// this.
+const GATE: f64 = 0.2;
 
 /// Rows below which a quarter of them tells nothing.
 const QUARTERED: usize = 1000;
 
 /// Tests the pairs of `allowed[output]`, conditioning on these inputs only.
-pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Watch<'_>) -> Findings {
+pub(super) fn auto(
+    frame: &Frame,
+    allowed: &[Vec<usize>],
+    watch: &Watch<'_>,
+    stage: &Stage<'_>,
+) -> Findings {
     let engine = Engine::new(frame, allowed);
     let folds = engine.folds(Effort::Usual);
     let others = engine.others(&folds);
     let unexplained = others.unexplained.clone();
-    let (mut pairs, losses) = engine.pairs(&folds, &others, watch);
+    let (mut pairs, losses) = engine.pairs(&folds, &others, watch, stage);
     drop(folds);
     if frame.rows() >= QUARTERED && !watch.is_stopped() {
         engine.flag_proxies(&mut pairs, &unexplained, &losses);
@@ -50,21 +47,22 @@ pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Watch<'_>) -> 
     Findings { pairs, unexplained: Some(unexplained), valid: true }
 }
 
-struct Engine<'a> {
-    frame: &'a Frame,
-    allowed: &'a [Vec<usize>],
+/// What all questions about some rows share.
+pub(super) struct Engine<'a> {
+    pub frame: &'a Frame,
+    pub allowed: &'a [Vec<usize>],
     bins: Bins,
     /// Those of the outputs first, then those of the inputs.
-    targets: Vec<Target>,
+    pub targets: Vec<Target>,
     /// The output of each of the first targets.
-    owners: Vec<usize>,
+    pub owners: Vec<usize>,
     /// Rows in each unit.
     sizes: Vec<f64>,
     /// For each input another one that is nearly the same.
     copies: Vec<Option<usize>>,
     /// The rows at the ends of the inputs' ranges.
     extremes: Extremes,
-    growth: Growth,
+    pub growth: Growth,
 }
 
 /// What the other inputs tell of each input.
@@ -103,13 +101,14 @@ impl<'a> Engine<'a> {
     }
 
     /// Learning on either fold, judging on the other.
-    fn folds(&self, effort: Effort) -> [Fold; 2] {
+    pub(super) fn folds(&self, effort: Effort) -> [Fold; 2] {
         let fold = |number| Fold::new(self.frame, &self.targets, number, effort);
         let (first, second) = rayon::join(|| fold(0), || fold(1));
         [first, second]
     }
 
-    fn question<'q>(
+    /// What is asked about a target, by its number.
+    pub(super) fn question<'q>(
         &'q self,
         index: usize,
         allowed: &'q [usize],
@@ -138,6 +137,7 @@ impl<'a> Engine<'a> {
         folds: &[Fold; 2],
         others: &Others,
         watch: &Watch<'_>,
+        stage: &Stage<'_>,
     ) -> (Vec<Vec<Finding>>, Vec<f64>) {
         let frame = self.frame;
         let tested: Vec<Option<(Vec<Finding>, f64)>> = (0..self.owners.len())
@@ -148,18 +148,16 @@ impl<'a> Engine<'a> {
                 }
                 let output = self.owners[index];
                 let allowed = &self.allowed[output];
-                let drops = self.drops(allowed);
-                let question = self.question(index, allowed, &drops, folds);
-                let answer = question.answer();
-                let spread = question.spread(&answer);
                 let elements = self.owners.iter().filter(|&&owner| owner == output).count() as f64;
+                let found = stage.part(index).unwrap_or_else(|| {
+                    let found = self.ask(index, elements, folds, others);
+                    stage.keep_part(index, &found.0, found.1);
+                    found
+                });
                 let cause = allowed.last().map_or("", |&input| frame.inputs[input].name.as_str());
                 let effect = &frame.outputs[output].name;
                 watch.advance(allowed.len() as f64 / elements, cause, effect);
-                let gains = combine(&answer.gains, spread.as_deref());
-                let mut findings = findings(allowed, &drops, &gains, elements);
-                self.hint(&mut findings, allowed, &answer, others, elements);
-                Some((findings, answer.loss))
+                Some(found)
             })
             .collect();
         let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
@@ -186,9 +184,43 @@ impl<'a> Engine<'a> {
                 {
                     pair.hint = finding.hint;
                 }
+                pair.remainder = match (pair.remainder.take(), finding.remainder) {
+                    (Some(one), Some(other)) => Some(one.with(other)),
+                    (one, other) => one.or(other),
+                };
             }
         }
         (pairs, losses)
+    }
+
+    /// What is found about one target, one of so many of its effect, and its loss with all inputs.
+    fn ask(
+        &self,
+        index: usize,
+        elements: f64,
+        folds: &[Fold; 2],
+        others: &Others,
+    ) -> (Vec<Finding>, f64) {
+        let allowed = &self.allowed[self.owners[index]];
+        let drops = self.drops(allowed);
+        let question = self.question(index, allowed, &drops, folds);
+        let answer = question.answer();
+        let spread = question.spread(&answer);
+        let gains = combine(&answer.gains, spread.as_deref());
+        let mut findings = findings(allowed, &drops, &gains, elements);
+        self.hint(&mut findings, allowed, &answer, others, elements);
+        let floor = question.floor();
+        let parts = Parts::of(self.frame, &answer.residuals, answer.cut, floor);
+        let p_values: Vec<f64> = findings.iter().map(|finding| finding.p).collect();
+        let matters = |input: usize| {
+            let place = allowed.iter().position(|&other| other == input);
+            self.frame.inputs[input].role == Role::Action
+                || place.is_some_and(|place| p_values[place] <= GATE)
+        };
+        for (finding, &cause) in findings.iter_mut().zip(allowed) {
+            finding.remainder = parts.least(|input| input == cause || matters(input));
+        }
+        (findings, answer.loss)
     }
 
     /// Each input alone, then those that have a copy together with it.
@@ -262,49 +294,6 @@ impl<'a> Engine<'a> {
         }
         others
     }
-
-    /// Learns again with a quarter of the rows, and with all of them more thoroughly: what a real
-    /// cause gains stays, what a stand-in for others gains shrinks the better the others are
-    /// understood. `usual` are the losses with all inputs.
-    fn flag_proxies(&self, pairs: &mut [Vec<Finding>], unexplained: &[f64], usual: &[f64]) {
-        let suspected = |output: usize, input: usize| {
-            let pair: &Finding = &pairs[output][input];
-            pair.p <= 0.05 && unexplained[input] < PROXY_UNEXPLAINED
-        };
-        let suspects: Vec<Vec<usize>> = (0..pairs.len())
-            .map(|output| (0..unexplained.len()).filter(|&i| suspected(output, i)).collect())
-            .collect();
-        if suspects.iter().all(Vec::is_empty) {
-            return;
-        }
-        let losses = |effort: Effort, growth: Growth| -> Vec<(f64, Vec<f64>)> {
-            let folds = self.folds(effort);
-            let indices = (0..self.owners.len()).into_par_iter();
-            let asked = indices.map(|index| {
-                let output = self.owners[index];
-                if suspects[output].is_empty() {
-                    return (0.0, Vec::new());
-                }
-                let drops: Vec<Vec<usize>> = suspects[output].iter().map(|&i| vec![i]).collect();
-                let question = self.question(index, &self.allowed[output], &drops, &folds);
-                Question { growth, ..question }.losses()
-            });
-            asked.collect()
-        };
-        let little = losses(Effort::Quarter, self.growth);
-        let much = losses(Effort::Thorough, Growth::thorough());
-        for (index, ((with, little), (_, much))) in little.into_iter().zip(much).enumerate() {
-            let output = self.owners[index];
-            let variance = self.targets[index].variance(self.frame);
-            for (place, &input) in suspects[output].iter().enumerate() {
-                let pair = &mut pairs[output][input];
-                // No model need be worse than one that knows nothing.
-                let before = little[place].min(variance) - with;
-                let left = pair.gain.min(much[place] - usual[index]);
-                pair.proxy |= left < (SHRINKING * before).min(STILL * pair.gain);
-            }
-        }
-    }
 }
 
 /// What the gains of the drops tell about each allowed input.
@@ -340,38 +329,6 @@ fn combine(mean: &[Gain], spread: Option<&[Gain]>) -> Vec<Gain> {
             let p = (2.0 * mean.p.min(spread.p)).min(1.0);
             let better = if spread.p < mean.p { spread } else { mean };
             Gain { p, size: mean.size, strength: better.strength }
-        })
-        .collect()
-}
-
-/// For each input the one that it resembles most, if they are nearly the same.
-fn copies(frame: &Frame) -> Vec<Option<usize>> {
-    let step = frame.rows().div_ceil(COMPARED).max(1);
-    let differ = |one: usize, other: usize| {
-        let (one, other) = (&frame.u[one], &frame.u[other]);
-        if one.constant || other.constant {
-            return if one.constant && other.constant { 0.0 } else { 1.0 };
-        }
-        let rows = (0..frame.rows()).step_by(step);
-        let count = rows.clone().count().max(1) as f64;
-        let product: f64 = rows.map(|row| one.standard(row) * other.standard(row)).sum();
-        let correlation = product / count;
-        1.0 - correlation * correlation
-    };
-    let inputs = frame.inputs.len();
-    (0..inputs)
-        .map(|input| {
-            let columns = &frame.inputs[input].columns;
-            (0..inputs)
-                .filter(|&other| other != input && !frame.input_is_constant(input))
-                .filter(|&other| frame.inputs[other].columns.len() == columns.len())
-                .map(|other| {
-                    let pairs = columns.iter().zip(&frame.inputs[other].columns);
-                    (pairs.map(|(&a, &b)| differ(a, b)).fold(0.0, f64::max), other)
-                })
-                .filter(|&(difference, _)| difference < COPY)
-                .min_by(|a, b| a.0.total_cmp(&b.0))
-                .map(|(_, other)| other)
         })
         .collect()
 }

@@ -1,10 +1,9 @@
 //! Basis functions of the inputs: what a linear regression needs to follow most dynamics.
 
-use super::frame::{Frame, Series};
+use super::atom::{Atom, Shape, thresholds};
+use super::candidates::Candidates;
+use super::frame::Frame;
 use crate::schema::Kind;
-
-/// Standardised values beyond this are cut off before they are squared or multiplied.
-const CUT: f64 = 6.0;
 
 /// The most labels of a category that get an indicator.
 const LABELS: usize = 12;
@@ -12,66 +11,19 @@ const LABELS: usize = 12;
 /// Products with steps are tried up to this many columns.
 const STEPPED: usize = 16;
 
-/// Waves are tried up to this many times half a wave in the range.
-const WAVES: u8 = 3;
-
-/// Where steps of a column are tried: zero, the median, and towards both ends.
-fn thresholds(values: &[f64]) -> Vec<f64> {
-    let step = values.len().div_ceil(50_000).max(1);
-    let mut sorted: Vec<f64> = values.iter().copied().step_by(step).collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let quantile = |percent: usize| sorted[(sorted.len() - 1) * percent / 100];
-    let mut thresholds: Vec<f64> = [1, 10, 50, 90, 99].map(quantile).into();
-    thresholds.push(0.0);
-    let (low, high) = (quantile(0), quantile(100));
-    thresholds.retain(|&threshold| threshold >= low && threshold < high);
-    thresholds.sort_unstable_by(f64::total_cmp);
-    thresholds.dedup();
-    thresholds
-}
-
-/// A function of one column.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Shape {
-    Linear,
-    Cut,
-    Square,
-    Cube,
-    Absolute,
-    Indicator(f64),
-    /// Whether the value exceeds a threshold.
-    Above(f64),
-    /// Waves that fit so many half times between three deviations on either side of the mean.
-    Sine(u8),
-    Cosine(u8),
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Atom {
-    /// The input that the column belongs to.
-    input: usize,
-    column: usize,
-    shape: Shape,
-}
-
 /// The product of one, two or three atoms.
 #[derive(Debug, Clone, Copy)]
-struct Feature {
-    first: usize,
-    second: Option<usize>,
-    third: Option<usize>,
+pub(super) struct Feature {
+    pub first: usize,
+    pub second: Option<usize>,
+    pub third: Option<usize>,
 }
 
 /// The functions by which a regression predicts; the first is constant.
 #[derive(Debug, Clone)]
 pub(super) struct Basis {
-    atoms: Vec<Atom>,
-    features: Vec<Feature>,
-}
-
-/// Features that might be added.
-pub(super) struct Candidates {
-    basis: Basis,
+    pub atoms: Vec<Atom>,
+    pub features: Vec<Feature>,
 }
 
 impl Basis {
@@ -132,125 +84,6 @@ impl Basis {
         Self { atoms, features }
     }
 
-    /// The products of two inputs: gates with linear and square terms, numbers with numbers, and,
-    /// when `cubic`, squares with numbers. Pairs within one input count as well.
-    pub(super) fn candidates(&self, cubic: bool) -> Candidates {
-        let mut features = Vec::new();
-        for (first, one) in self.atoms.iter().enumerate() {
-            for (second, other) in self.atoms.iter().enumerate() {
-                if one.column == other.column {
-                    continue;
-                }
-                let ordered = one.column < other.column;
-                let wanted = match (self.form(one), self.form(other)) {
-                    (Form::Gate, Form::Gate) | (Form::Number, Form::Number) => ordered,
-                    (Form::Gate, Form::Number | Form::Square) => true,
-                    (Form::Square, Form::Number) => cubic,
-                    _ => false,
-                };
-                if wanted {
-                    features.push(Feature { first, second: Some(second), third: None });
-                }
-            }
-        }
-        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
-    }
-
-    /// The products of three atoms, or of higher powers of two: what smooth dynamics still need
-    /// when the products of two are known.
-    pub(super) fn further_candidates(&self) -> Candidates {
-        let of_form = |form: Form| -> Vec<usize> {
-            (0..self.atoms.len()).filter(|&atom| self.form(&self.atoms[atom]) == form).collect()
-        };
-        let (gates, numbers) = (of_form(Form::Gate), of_form(Form::Number));
-        let (squares, cubes) = (of_form(Form::Square), of_form(Form::Cube));
-        let mut features = Vec::new();
-        let column = |atom: usize| self.atoms[atom].column;
-        let mut add = |first: usize, second: usize, third: Option<usize>| {
-            let third_column = third.map(column);
-            let repeated = column(first) == column(second)
-                || third_column == Some(column(first))
-                || third_column == Some(column(second));
-            if !repeated {
-                features.push(Feature { first, second: Some(second), third });
-            }
-        };
-        for (place, &one) in numbers.iter().enumerate() {
-            for &other in &numbers[place + 1..] {
-                for &gate in &gates {
-                    add(gate, one, Some(other));
-                }
-                let after = numbers.iter().filter(|&&last| last > other);
-                after.for_each(|&last| add(one, other, Some(last)));
-                for &square in &squares {
-                    add(square, one, Some(other));
-                }
-            }
-            for &square in &squares {
-                for &gate in &gates {
-                    add(gate, square, Some(one));
-                }
-            }
-            for &cube in &cubes {
-                add(cube, one, None);
-            }
-        }
-        for (place, &one) in squares.iter().enumerate() {
-            squares[place + 1..].iter().for_each(|&other| add(one, other, None));
-            for &cube in &cubes {
-                add(cube, one, None);
-            }
-        }
-        for &gate in &gates {
-            for &cube in &cubes {
-                add(gate, cube, None);
-            }
-        }
-        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
-    }
-
-    /// The products of a step of one column with another column: what matters only beyond a
-    /// threshold.
-    pub(super) fn step_candidates(&self) -> Candidates {
-        let mut features = Vec::new();
-        for (first, one) in self.atoms.iter().enumerate() {
-            for (second, other) in self.atoms.iter().enumerate() {
-                let forms = (self.form(one), self.form(other));
-                if one.column != other.column && forms == (Form::Step, Form::Number) {
-                    features.push(Feature { first, second: Some(second), third: None });
-                }
-            }
-        }
-        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
-    }
-
-    /// Waves of one column, alone and times another column or a wave of it: what is smooth but no
-    /// polynomial. The atoms are added, the features are candidates.
-    pub(super) fn wave_candidates(&mut self) -> Candidates {
-        let number = |atom: &usize| self.form(&self.atoms[*atom]) == Form::Number;
-        let numbers: Vec<usize> = (0..self.atoms.len()).filter(number).collect();
-        let mut features = Vec::new();
-        let mut waves = Vec::new();
-        for &number in &numbers {
-            let Atom { input, column, .. } = self.atoms[number];
-            for half in 1..=WAVES {
-                for shape in [Shape::Sine(half), Shape::Cosine(half)] {
-                    waves.push(self.atoms.len());
-                    self.atoms.push(Atom { input, column, shape });
-                }
-            }
-        }
-        let column = |atom: usize| self.atoms[atom].column;
-        for (place, &wave) in waves.iter().enumerate() {
-            features.push(Feature { first: wave, second: None, third: None });
-            let others = numbers.iter().chain(&waves[place + 1..]);
-            for &other in others.filter(|&&other| column(other) != column(wave)) {
-                features.push(Feature { first: wave, second: Some(other), third: None });
-            }
-        }
-        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
-    }
-
     /// Forgets the atoms that no feature uses.
     pub(super) fn compact(&mut self) {
         let mut used = vec![false; self.atoms.len()];
@@ -274,27 +107,9 @@ impl Basis {
         }
     }
 
-    /// How an atom takes part in products.
-    fn form(&self, atom: &Atom) -> Form {
-        match atom.shape {
-            Shape::Indicator(_) => Form::Gate,
-            Shape::Above(_) => Form::Step,
-            Shape::Cut => Form::Number,
-            Shape::Square => Form::Square,
-            Shape::Cube => Form::Cube,
-            // A column with two values only is a gate, its linear term the indicator.
-            Shape::Linear
-                if !self.atoms.iter().any(|a| a.column == atom.column && a.shape == Shape::Cut) =>
-            {
-                Form::Gate
-            }
-            _ => Form::Other,
-        }
-    }
-
     /// Takes over some of the candidates.
     pub(super) fn add(&mut self, candidates: &Candidates, chosen: &[usize]) {
-        self.features.extend(chosen.iter().map(|&index| candidates.basis.features[index]));
+        self.features.extend(chosen.iter().map(|&index| candidates.basis().features[index]));
     }
 
     /// Number of features, the constant included.
@@ -352,73 +167,7 @@ impl Basis {
 
     /// Writes the values of an atom in some rows.
     pub(super) fn write_atom(&self, atom: usize, frame: &Frame, rows: &[u32], into: &mut [f64]) {
-        let Atom { column, shape, .. } = self.atoms[atom];
-        let series = &frame.u[column];
-        let (low, high, mean, scale) = (series.low, series.high, series.mean, series.scale);
-        let factor = 1.0 / scale;
-        let plain = |value: f64| (value - mean) * factor;
-        let cut = |value: f64| plain(value.clamp(low, high)).clamp(-CUT, CUT);
-        match shape {
-            Shape::Linear => sweep(series, rows, into, plain),
-            Shape::Cut => sweep(series, rows, into, cut),
-            Shape::Square => sweep(series, rows, into, |value| {
-                let value = cut(value);
-                value * value
-            }),
-            Shape::Cube => sweep(series, rows, into, |value| {
-                let value = cut(value);
-                value * value * value
-            }),
-            // Around zero itself, where dynamics have their kinks, not around the mean.
-            Shape::Absolute => {
-                sweep(series, rows, into, |value| (value.clamp(low, high) * factor).abs());
-            }
-            Shape::Indicator(code) => {
-                sweep(series, rows, into, |value| f64::from(u8::from(value == code)));
-            }
-            Shape::Above(threshold) => {
-                sweep(series, rows, into, |value| f64::from(u8::from(value > threshold)));
-            }
-            Shape::Sine(half) => {
-                sweep(series, rows, into, |value| (cut(value) * angle(half)).sin());
-            }
-            Shape::Cosine(half) => {
-                sweep(series, rows, into, |value| (cut(value) * angle(half)).cos());
-            }
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Form {
-    Gate,
-    Number,
-    Square,
-    Cube,
-    Step,
-    Other,
-}
-
-impl Candidates {
-    /// Number of candidates.
-    pub(super) fn len(&self) -> usize {
-        self.basis.features.len()
-    }
-
-    /// As a basis of its own.
-    pub(super) fn basis(&self) -> &Basis {
-        &self.basis
-    }
-}
-
-/// The angle that a deviation from the mean is, in a wave.
-fn angle(half: u8) -> f64 {
-    f64::from(half) * std::f64::consts::PI / 3.0
-}
-
-/// Writes a function of a column's values in some rows.
-fn sweep(series: &Series, rows: &[u32], into: &mut [f64], value: impl Fn(f64) -> f64) {
-    for (into, &row) in into.iter_mut().zip(rows) {
-        *into = value(series.values[row as usize]);
+        let atom = self.atoms[atom];
+        atom.write(&frame.u[atom.column], rows, into);
     }
 }

@@ -3,6 +3,7 @@
 use super::discover::{Options, judge, pairs, test};
 use super::frame::Frame;
 use super::graph::{CausalGraph, Verdict};
+use super::unfinished::Unfinished;
 use super::watch::Watch;
 use crate::random::Stream;
 
@@ -16,6 +17,7 @@ pub(super) fn confidences(
     frame: &Frame,
     options: &Options,
     watch: &Watch<'_>,
+    unfinished: &Unfinished,
 ) {
     let mut rows_of = vec![Vec::new(); frame.units.count()];
     for (row, &unit) in (0_u32..).zip(&frame.units.of_row) {
@@ -32,7 +34,8 @@ pub(super) fn confidences(
         drawn.sort_unstable();
         let rows: Vec<u32> = drawn.iter().flat_map(|&unit| rows_of[unit].iter().copied()).collect();
         let part = frame.select(&rows);
-        let findings = test(&part, &everything, options, watch);
+        let stage = unfinished.stage(format!("sample {sample}"));
+        let findings = test(&part, &everything, options, watch, &stage);
         if watch.is_stopped() {
             break;
         }

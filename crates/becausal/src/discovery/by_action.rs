@@ -4,6 +4,7 @@ use super::discover::{Options, pairs, test};
 use super::error::DiscoveryError;
 use super::frame::Frame;
 use super::graph::{ActionGraph, CausalGraph, Verdict};
+use super::unfinished::Unfinished;
 use super::watch::Watch;
 use crate::schema::{Kind, Role};
 
@@ -61,6 +62,7 @@ pub(super) fn graphs(
     way: ByAction,
     options: &Options,
     watch: &Watch<'_>,
+    unfinished: &Unfinished,
 ) -> Vec<ActionGraph> {
     let Ok((action, labels)) = action_values(frame) else { return Vec::new() };
     let edges = unified.pairs.chunks(frame.inputs.len().max(1));
@@ -82,7 +84,8 @@ pub(super) fn graphs(
             .map(|(row, _)| row)
             .collect();
         let part = frame.select(&rows);
-        let findings = test(&part, &allowed, options, watch);
+        let stage = unfinished.stage(format!("action {label}"));
+        let findings = test(&part, &allowed, options, watch, &stage);
         let mut found = pairs(&part, &findings);
         for (place, pair) in found.iter_mut().enumerate() {
             let input = place % frame.inputs.len();

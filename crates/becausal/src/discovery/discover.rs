@@ -8,8 +8,9 @@ use super::by_action::{self, ByAction};
 use super::error::DiscoveryError;
 use super::fcit::fcit;
 use super::finding::Findings;
-use super::frame::Frame;
+use super::frame::{Factor, Frame};
 use super::graph::{CausalGraph, Given, Pair};
+use super::unfinished::{Stage, Unfinished};
 use super::verdict;
 use super::watch::{Listener, Watch};
 use crate::data::Transitions;
@@ -80,6 +81,22 @@ pub fn discover(
     options: &Options,
     listener: &Listener<'_>,
 ) -> Result<CausalGraph, DiscoveryError> {
+    go_on(transitions, options, &Unfinished::default(), listener)
+}
+
+/// Finds the causal graph of recorded transitions, beginning with what was found before; what is
+/// found now is added to it.
+///
+/// The graph is the one that [`discover`] would have found without being stopped.
+///
+/// # Errors
+/// When there are no rows, or the options do not fit the data.
+pub fn go_on(
+    transitions: &Transitions,
+    options: &Options,
+    unfinished: &Unfinished,
+    listener: &Listener<'_>,
+) -> Result<CausalGraph, DiscoveryError> {
     if transitions.is_empty() {
         return Err(DiscoveryError::Empty);
     }
@@ -96,7 +113,7 @@ pub fn discover(
     let total = edges * (1 + options.bootstrap) + by_action::count(&frame, options.by_action);
     let watch = Watch::new(listener, total);
     let everything = vec![(0..frame.inputs.len()).collect::<Vec<usize>>(); frame.outputs.len()];
-    let findings = test(&frame, &everything, options, &watch);
+    let findings = test(&frame, &everything, options, &watch, &unfinished.stage("all"));
     let mut graph = CausalGraph {
         rows: transitions.len(),
         episodes: transitions.episodes(),
@@ -108,11 +125,11 @@ pub fn discover(
     }
     let mut graph = judge(graph, options);
     if let Some(way) = options.by_action {
-        graph.by_action = by_action::graphs(&frame, &graph, way, options, &watch);
+        graph.by_action = by_action::graphs(&frame, &graph, way, options, &watch, unfinished);
         graph = judge(graph, options);
     }
     if options.bootstrap > 0 {
-        bootstrap::confidences(&mut graph, &frame, options, &watch);
+        bootstrap::confidences(&mut graph, &frame, options, &watch, unfinished);
     }
     Ok(graph)
 }
@@ -134,17 +151,31 @@ pub(super) fn judge(graph: CausalGraph, options: &Options) -> CausalGraph {
     if options.correct { graph.corrected() } else { graph.with_eta(eta) }
 }
 
-/// Runs the method on the pairs allowed.
+/// Runs the method on the pairs allowed, unless this stage was finished before.
 pub(super) fn test(
     frame: &Frame,
     allowed: &[Vec<usize>],
     options: &Options,
     watch: &Watch<'_>,
+    stage: &Stage<'_>,
 ) -> Findings {
-    match options.method {
-        Method::Auto => auto(frame, allowed, watch),
-        Method::Fcit => fcit(frame, allowed, options.seed, watch),
+    if let Some(findings) = stage.findings() {
+        let pairs = allowed.iter().map(Vec::len).sum::<usize>();
+        let name = |factors: &[Factor]| factors.last().map_or("", |last| &last.name).to_owned();
+        watch.advance(pairs as f64, &name(&frame.inputs), &name(&frame.outputs));
+        return findings;
     }
+    if watch.is_stopped() {
+        return Findings::interrupted(frame.inputs.len(), allowed);
+    }
+    let findings = match options.method {
+        Method::Auto => auto(frame, allowed, watch, stage),
+        Method::Fcit => fcit(frame, allowed, options.seed, watch, stage),
+    };
+    if !watch.is_stopped() {
+        stage.keep(&findings);
+    }
+    findings
 }
 
 /// The pairs of a frame, effect by effect, with what was found.
@@ -172,7 +203,7 @@ fn given(frame: &Frame, options: &Options) -> Result<Vec<Option<Given>>, Discove
     let required = options.required.iter().map(|edge| (edge, Given::Required));
     let forbidden = options.forbidden.iter().map(|edge| (edge, Given::Forbidden));
     for ((cause, effect), given) in required.chain(forbidden) {
-        let unknown = |what: &'static str, name: &str, factors: &[super::frame::Factor]| {
+        let unknown = |what: &'static str, name: &str, factors: &[Factor]| {
             let names = factors.iter().map(|factor| factor.name.as_str());
             DiscoveryError::Edge {
                 cause: cause.clone(),

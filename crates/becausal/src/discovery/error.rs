@@ -29,6 +29,9 @@ pub enum DiscoveryError {
     /// Graphs by action need one categorical action.
     #[error("graphs by action need one categorical action; {0}")]
     NoActionValues(String),
+    /// What was found before is not of this discovery.
+    #[error("cannot go on: {0}")]
+    Resume(String),
     /// A graph file that is not one.
     #[error("not a causal graph: {0}")]
     Graph(String),

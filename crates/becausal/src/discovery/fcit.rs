@@ -13,7 +13,9 @@ use rayon::prelude::*;
 use super::finding::{Finding, Findings};
 use super::frame::Frame;
 use super::student::mean_above_zero;
-use super::tree::{Table, Tree};
+use super::table::Table;
+use super::tree::Tree;
+use super::unfinished::Stage;
 use super::watch::Watch;
 use crate::random::Stream;
 
@@ -42,6 +44,7 @@ pub(super) fn fcit(
     allowed: &[Vec<usize>],
     seed: u64,
     watch: &Watch<'_>,
+    stage: &Stage<'_>,
 ) -> Findings {
     let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
     if frame.rows() < LEAST_ROWS {
@@ -72,11 +75,19 @@ pub(super) fn fcit(
     }
     let solved: Vec<Option<Vec<Finding>>> = problems
         .par_iter()
-        .map(|problem| {
+        .enumerate()
+        .map(|(number, problem)| {
             if watch.is_stopped() {
                 return None;
             }
-            let found = problem.solve(frame, seed);
+            let found = stage.part(number).map_or_else(
+                || {
+                    let found = problem.solve(frame, seed);
+                    stage.keep_part(number, &found, 0.0);
+                    found
+                },
+                |(found, _)| found,
+            );
             for &input in &problem.causes {
                 let effect = &frame.outputs[problem.output].name;
                 watch.advance(1.0, &frame.inputs[input].name, effect);

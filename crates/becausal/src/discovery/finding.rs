@@ -1,6 +1,9 @@
 //! What a test found out about a pair, before any threshold is applied.
 
+use serde_json::{Value, json};
+
 use super::extremes::Hint;
+use super::remainder::Remainder;
 
 /// The evidence for one pair.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +19,8 @@ pub(super) struct Finding {
     pub copy: Option<usize>,
     /// What rows at the ends of the other inputs' ranges hint at.
     pub hint: Option<Hint>,
+    /// In how many rows lies what nothing explains, where the method looked into it.
+    pub remainder: Option<Remainder>,
     /// Not tested: the work was stopped.
     pub interrupted: bool,
 }
@@ -29,11 +34,55 @@ impl Finding {
         proxy: false,
         copy: None,
         hint: None,
+        remainder: None,
         interrupted: false,
     };
 
     /// Not tested.
     pub(super) const INTERRUPTED: Self = Self { interrupted: true, ..Self::NOTHING };
+
+    /// As it is kept when a discovery is stopped; one that was interrupted never is.
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "p": self.p,
+            "strength": self.strength,
+            "gain": self.gain,
+            "proxy": self.proxy,
+            "copy": self.copy,
+            "hint": self.hint.as_ref().map(|hint| json!({ "p": hint.p, "name": hint.name })),
+            "remainder": self.remainder.as_ref().map(Remainder::to_json),
+        })
+    }
+
+    /// The same as it was kept; `None` when it was not.
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
+        let number = |key: &str| value.get(key)?.as_f64();
+        let copy = match value.get("copy")? {
+            Value::Null => None,
+            copy => Some(usize::try_from(copy.as_u64()?).ok()?),
+        };
+        let hint = match value.get("hint")? {
+            Value::Null => None,
+            hint => Some(Hint {
+                p: hint.get("p")?.as_f64()?,
+                name: hint.get("name")?.as_str()?.to_owned(),
+            }),
+        };
+        let remainder = match value.get("remainder")? {
+            Value::Null => None,
+            remainder => Some(Remainder::from_json(remainder)?),
+        };
+        Some(Self {
+            p: number("p")?,
+            strength: number("strength")?,
+            gain: number("gain")?,
+            proxy: value.get("proxy")?.as_bool()?,
+            copy,
+            hint,
+            remainder,
+            interrupted: false,
+        })
+    }
 }
 
 /// Findings about all pairs, and about the inputs among themselves.
@@ -46,4 +95,17 @@ pub(super) struct Findings {
     pub unexplained: Option<Vec<f64>>,
     /// Whether p-values are error rates.
     pub valid: bool,
+}
+
+impl Findings {
+    /// Nothing is tested of the inputs allowed for each output.
+    pub(super) fn interrupted(inputs: usize, allowed: &[Vec<usize>]) -> Self {
+        let mut pairs = vec![vec![Finding::NOTHING; inputs]; allowed.len()];
+        for (row, allowed) in pairs.iter_mut().zip(allowed) {
+            for &input in allowed {
+                row[input] = Finding::INTERRUPTED;
+            }
+        }
+        Self { pairs, unexplained: None, valid: false }
+    }
 }

@@ -3,8 +3,9 @@
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, Axis, s};
 
-use super::basis::{Basis, Candidates};
+use super::basis::Basis;
 use super::block::{BLOCK, Block};
+use super::candidates::Candidates;
 use super::frame::Frame;
 use super::ridge::{Gram, Solver};
 use super::target::Target;

@@ -1,6 +1,7 @@
 //! The causal graph, with the evidence for every pair.
 
 use super::student::benjamini_hochberg;
+use super::verdict::TOO_FEW;
 
 /// What is concluded about a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -261,7 +262,11 @@ fn matrix(pairs: &[Pair]) -> Vec<Vec<bool>> {
 }
 
 fn correct(pairs: &mut [Pair]) {
-    let counts = |pair: &Pair| pair.given.is_none() && (pair.reason.is_none() || pair.p < 1.0);
+    // A pair whose rows were too few was tested all the same, whatever came of it.
+    let tested = |reason: &String| reason.starts_with(TOO_FEW);
+    let counts = |pair: &Pair| {
+        pair.given.is_none() && (pair.p < 1.0 || pair.reason.as_ref().is_none_or(tested))
+    };
     let tested: Vec<usize> = (0..pairs.len()).filter(|&index| counts(&pairs[index])).collect();
     let p_values: Vec<f64> = tested.iter().map(|&index| pairs[index].p).collect();
     for (&index, adjusted) in tested.iter().zip(benjamini_hochberg(&p_values)) {

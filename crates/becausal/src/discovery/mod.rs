@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod atom;
 mod auto;
 mod basis;
 mod bins;
@@ -31,6 +32,8 @@ mod block;
 mod boost;
 mod bootstrap;
 mod by_action;
+mod candidates;
+mod copies;
 mod discover;
 mod error;
 mod extremes;
@@ -39,25 +42,31 @@ mod finding;
 mod fold;
 mod frame;
 mod graph;
+mod grower;
 mod json;
 mod model;
+mod proxies;
 mod question;
 mod reduced;
+mod remainder;
 mod ridge;
 mod score;
 mod spread;
 mod student;
+mod table;
 mod target;
 mod tree;
+mod unfinished;
 mod units;
 mod verdict;
 mod watch;
 
 pub use by_action::ByAction;
-pub use discover::{Method, Options, discover, discover_quietly};
+pub use discover::{Method, Options, discover, discover_quietly, go_on};
 pub use error::DiscoveryError;
 pub(crate) use graph::distinct;
 pub use graph::{ActionGraph, CausalGraph, Given, Pair, Verdict};
 pub use score::Score;
 pub use student::benjamini_hochberg;
+pub use unfinished::Unfinished;
 pub use watch::{Listener, Step};

@@ -76,6 +76,8 @@ pub(super) struct Answer {
     pub loss: f64,
     /// The same relative to the target's variance.
     pub unexplained: f64,
+    /// Where errors are cut, if they are.
+    pub cut: Option<f64>,
     /// What the model with all inputs left over in each row.
     pub residuals: Vec<f64>,
     /// What the model without the inputs of each drop left over in each row of the extremes.
@@ -152,12 +154,16 @@ impl Question<'_> {
         }
         let variance = self.target.variance(self.frame);
         let unexplained = if variance > 0.0 { judged.losses[0] / variance } else { 0.0 };
-        let cut = is_cut(&models);
-        let gains = gains.iter().map(|gains| if cut { either(gains) } else { gains[0] }).collect();
+        let cut = models[0].cut.zip(models[1].cut).map(|(one, other)| one.max(other));
+        let gains = gains
+            .iter()
+            .map(|gains| if cut.is_some() { either(gains) } else { gains[0] })
+            .collect();
         Answer {
             gains,
             loss: judged.losses[0],
             unexplained,
+            cut,
             residuals: judged.residuals,
             without: judged.without,
         }

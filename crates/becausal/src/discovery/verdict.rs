@@ -18,11 +18,17 @@ const UNDECIDED: f64 = 0.2;
 /// The same where units are stretches of an episode.
 const UNDECIDED_STRETCHES: f64 = 0.01;
 
+/// What explains this share of all that the others leave over is no likeness of slow things.
+const STRONG: f64 = 0.9;
+
 /// A p-value below this leaves no doubt, whatever the threshold.
 const DECIDED: f64 = 1e-6;
 
 /// A hint of a few rows that chance alone gives to this share of the pairs counts.
 const HINT: f64 = 0.02;
+
+/// How the reason begins when a pair was tested and more rows could still show something.
+pub(super) const TOO_FEW: &str = "too few rows in which it could show";
 
 /// The reason why nothing could be found about each pair, `[output][input]`, where there is one.
 ///
@@ -32,7 +38,7 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Stri
     let few = (units < LEAST).then(|| {
         let rows = frame.rows();
         let plural = if rows == 1 { "" } else { "s" };
-        format!("too few rows in which it could show: {rows} row{plural} in all")
+        format!("{TOO_FEW}: {rows} row{plural} in all")
     });
     let stretches = frame.units.stretches;
     let causes: Vec<Option<String>> =
@@ -48,6 +54,7 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Stri
         .iter()
         .enumerate()
         .map(|(output, row)| {
+            let name = &frame.outputs[output].name;
             let effect = effect(frame, output);
             row.iter()
                 .enumerate()
@@ -61,7 +68,7 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Stri
                     });
                     let ways = [&causes[input], &effect, &copy, &determined[input]];
                     let known = ways.into_iter().find_map(Clone::clone);
-                    known.or_else(|| unclear(finding, stretches).filter(|_| findings.valid))
+                    known.or_else(|| unclear(finding, stretches, name).filter(|_| findings.valid))
                 })
                 .collect()
         })
@@ -70,15 +77,19 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Stri
 
 /// Why nothing found does not mean that there is nothing.
 ///
-/// Stretches of an episode are alike, and what is slow seems to go together: there it takes more.
-fn unclear(finding: &Finding, stretches: bool) -> Option<String> {
-    let low = finding.p <= if stretches { UNDECIDED_STRETCHES } else { UNDECIDED };
+/// Stretches of an episode are alike, and what is slow seems to go together: there it takes more,
+/// unless the cause explains nearly all that the others do not.
+fn unclear(finding: &Finding, stretches: bool, effect: &str) -> Option<String> {
+    let strict = stretches && finding.strength < STRONG;
+    let low = finding.p <= if strict { UNDECIDED_STRETCHES } else { UNDECIDED };
     if low {
-        let unclear = "too few rows in which it could show: what they show is not clear";
-        return (finding.p > DECIDED).then(|| unclear.to_owned());
+        return (finding.p > DECIDED).then(|| format!("{TOO_FEW}: what they show is not clear"));
     }
-    let hint = finding.hint.as_ref().filter(|hint| hint.p <= HINT)?;
-    Some(format!("too few rows in which it could show: only {} hint at it", hint.name))
+    if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= HINT) {
+        return Some(format!("{TOO_FEW}: only {} hint at it", hint.name));
+    }
+    let reason = finding.remainder.as_ref()?.reason(effect)?;
+    Some(format!("{TOO_FEW}: {reason}"))
 }
 
 fn determined(factor: &Factor) -> String {
@@ -122,10 +133,7 @@ fn rare(factor: &Factor, columns: &[Series]) -> Option<String> {
     let most = departures.max().unwrap_or(0);
     (most < RARE).then(|| {
         let plural = if most == 1 { "" } else { "s" };
-        format!(
-            "too few rows in which it could show: `{}` departs from its usual value in {most} row{plural}",
-            factor.name
-        )
+        format!("{TOO_FEW}: `{}` departs from its usual value in {most} row{plural}", factor.name)
     })
 }
 

@@ -1,0 +1,162 @@
+//! Features that might be added to a basis: products of its atoms.
+
+use super::atom::{Atom, Form, Shape};
+use super::basis::{Basis, Feature};
+
+/// Waves are tried up to this many times half a wave in the range.
+const WAVES: u8 = 3;
+
+/// Features that might be added.
+pub(super) struct Candidates {
+    basis: Basis,
+}
+
+impl Candidates {
+    /// Number of candidates.
+    pub(super) fn len(&self) -> usize {
+        self.basis.features.len()
+    }
+
+    /// As a basis of its own.
+    pub(super) fn basis(&self) -> &Basis {
+        &self.basis
+    }
+}
+
+impl Basis {
+    /// The products of two inputs: gates with linear and square terms, numbers with numbers, and,
+    /// when `cubic`, squares with numbers. Pairs within one input count as well.
+    pub(super) fn candidates(&self, cubic: bool) -> Candidates {
+        let mut features = Vec::new();
+        for (first, one) in self.atoms.iter().enumerate() {
+            for (second, other) in self.atoms.iter().enumerate() {
+                if one.column == other.column {
+                    continue;
+                }
+                let ordered = one.column < other.column;
+                let wanted = match (self.form(one), self.form(other)) {
+                    (Form::Gate, Form::Gate) | (Form::Number, Form::Number) => ordered,
+                    (Form::Gate, Form::Number | Form::Square) => true,
+                    (Form::Square, Form::Number) => cubic,
+                    _ => false,
+                };
+                if wanted {
+                    features.push(Feature { first, second: Some(second), third: None });
+                }
+            }
+        }
+        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
+    }
+
+    /// The products of three atoms, or of higher powers of two: what smooth dynamics still need
+    /// when the products of two are known.
+    pub(super) fn further_candidates(&self) -> Candidates {
+        let of_form = |form: Form| -> Vec<usize> {
+            (0..self.atoms.len()).filter(|&atom| self.form(&self.atoms[atom]) == form).collect()
+        };
+        let (gates, numbers) = (of_form(Form::Gate), of_form(Form::Number));
+        let (squares, cubes) = (of_form(Form::Square), of_form(Form::Cube));
+        let mut features = Vec::new();
+        let column = |atom: usize| self.atoms[atom].column;
+        let mut add = |first: usize, second: usize, third: Option<usize>| {
+            let third_column = third.map(column);
+            let repeated = column(first) == column(second)
+                || third_column == Some(column(first))
+                || third_column == Some(column(second));
+            if !repeated {
+                features.push(Feature { first, second: Some(second), third });
+            }
+        };
+        for (place, &one) in numbers.iter().enumerate() {
+            for &other in &numbers[place + 1..] {
+                for &gate in &gates {
+                    add(gate, one, Some(other));
+                }
+                let after = numbers.iter().filter(|&&last| last > other);
+                after.for_each(|&last| add(one, other, Some(last)));
+                for &square in &squares {
+                    add(square, one, Some(other));
+                }
+            }
+            for &square in &squares {
+                for &gate in &gates {
+                    add(gate, square, Some(one));
+                }
+            }
+            for &cube in &cubes {
+                add(cube, one, None);
+            }
+        }
+        for (place, &one) in squares.iter().enumerate() {
+            squares[place + 1..].iter().for_each(|&other| add(one, other, None));
+            for &cube in &cubes {
+                add(cube, one, None);
+            }
+        }
+        for &gate in &gates {
+            for &cube in &cubes {
+                add(gate, cube, None);
+            }
+        }
+        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
+    }
+
+    /// The products of a step of one column with another column: what matters only beyond a
+    /// threshold.
+    pub(super) fn step_candidates(&self) -> Candidates {
+        let mut features = Vec::new();
+        for (first, one) in self.atoms.iter().enumerate() {
+            for (second, other) in self.atoms.iter().enumerate() {
+                let forms = (self.form(one), self.form(other));
+                if one.column != other.column && forms == (Form::Step, Form::Number) {
+                    features.push(Feature { first, second: Some(second), third: None });
+                }
+            }
+        }
+        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
+    }
+
+    /// Waves of one column, alone and times another column or a wave of it: what is smooth but no
+    /// polynomial. The atoms are added, the features are candidates.
+    pub(super) fn wave_candidates(&mut self) -> Candidates {
+        let number = |atom: &usize| self.form(&self.atoms[*atom]) == Form::Number;
+        let numbers: Vec<usize> = (0..self.atoms.len()).filter(number).collect();
+        let mut features = Vec::new();
+        let mut waves = Vec::new();
+        for &number in &numbers {
+            let Atom { input, column, .. } = self.atoms[number];
+            for half in 1..=WAVES {
+                for shape in [Shape::Sine(half), Shape::Cosine(half)] {
+                    waves.push(self.atoms.len());
+                    self.atoms.push(Atom { input, column, shape });
+                }
+            }
+        }
+        let column = |atom: usize| self.atoms[atom].column;
+        for (place, &wave) in waves.iter().enumerate() {
+            features.push(Feature { first: wave, second: None, third: None });
+            let others = numbers.iter().chain(&waves[place + 1..]);
+            for &other in others.filter(|&&other| column(other) != column(wave)) {
+                features.push(Feature { first: wave, second: Some(other), third: None });
+            }
+        }
+        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
+    }
+    /// How an atom takes part in products.
+    fn form(&self, atom: &Atom) -> Form {
+        match atom.shape {
+            Shape::Indicator(_) => Form::Gate,
+            Shape::Above(_) => Form::Step,
+            Shape::Cut => Form::Number,
+            Shape::Square => Form::Square,
+            Shape::Cube => Form::Cube,
+            // A column with two values only is a gate, its linear term the indicator.
+            Shape::Linear
+                if !self.atoms.iter().any(|a| a.column == atom.column && a.shape == Shape::Cut) =>
+            {
+                Form::Gate
+            }
+            _ => Form::Other,
+        }
+    }
+}
