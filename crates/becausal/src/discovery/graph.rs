@@ -79,13 +79,6 @@ impl Pair {
         }
     }
 
-    /// Whether it was tested, and only more rows could tell.
-    #[must_use]
-    pub fn needs_rows(&self) -> bool {
-        let few = |reason: &String| reason.starts_with(TOO_FEW);
-        self.verdict == Verdict::Untestable && self.reason.as_ref().is_some_and(few)
-    }
-
     fn judge(&mut self, eta: f64) {
         self.verdict = match (self.given, &self.reason) {
             (Some(Given::Required), _) => Verdict::Edge,

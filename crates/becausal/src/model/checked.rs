@@ -3,15 +3,13 @@
 //! A rule that matters in one row of a hundred (no supply left) escapes a test over all rows, but not
 //! a network. Where networks over the full graph predict an effect better, on held-out episodes, than
 //! the same networks over its causes, a cause is missing. Then everything is tried as a parent of
-//! that effect, and what proves of no use is pruned. Where they only seem to predict it better, those
-//! causes are tried about which discovery could not tell for want of rows.
+//! that effect, and what proves of no use is pruned.
 
 use rayon::prelude::*;
 
 use crate::data::Transitions;
-use crate::discovery::{CausalGraph, Pair, Verdict};
+use crate::discovery::{CausalGraph, Verdict};
 use crate::nn::Block;
-use crate::schema::Schema;
 
 use super::dynamics::effects;
 use super::member::{Member, ModelKind};
@@ -24,10 +22,10 @@ use super::world_model::{FitReport, WorldModel};
 /// same numbers and learned from the same sample.
 const COMPARED: usize = 2;
 
-/// They must gain more than this many nats a row.
+/// They must gain more than this many nats a row...
 const LEAST_GAIN: f64 = 0.002;
 
-/// A gain is certain if it is more by so many standard errors.
+/// ...by so many standard errors.
 const ERRORS: f64 = 2.5;
 
 /// No row counts for more than this many nats: a few must not decide.
@@ -79,50 +77,25 @@ impl Checked {
         let (mut model, mut report) = fit(ModelKind::Causal, &structure, usize::MAX)?;
         let (everything, _) = fit(ModelKind::Full, &structure, COMPARED)?;
         let gains = model.gains_of(&everything, &data.select_episodes(&report.held_out));
-        let undecided = |effect: usize| undecided(data.schema(), graph, effect);
-        let mut wider = structure.clone();
-        for gain in &gains {
-            wider = match gain.certain {
-                true => wider.widened(&[gain.effect]),
-                false => wider.trying(gain.effect, &undecided(gain.effect)),
-            };
-        }
-        if wider != structure && model.encoding.action_table().is_some() {
-            (model, report) = fit(ModelKind::Causal, &wider, usize::MAX)?;
+        let short: Vec<usize> = gains.iter().map(|&(effect, _)| effect).collect();
+        if !short.is_empty() && model.encoding.action_table().is_some() {
+            (model, report) = fit(ModelKind::Causal, &structure.widened(&short), usize::MAX)?;
             model.narrow();
         }
         let names = effects(data.schema());
         let causes = causes(data.schema());
-        let shortfall = |&Gain { effect, nats, certain }: &Gain| {
+        let shortfall = |&(effect, gain): &(usize, f64)| {
             let new = |cause: &&usize| !structure.parents(effect).contains(*cause);
             let used = model.structure.parents(effect).iter().filter(new);
-            let used: Vec<String> = used.map(|&cause| causes[cause].to_owned()).collect();
-            let tells = certain || !used.is_empty();
-            tells.then(|| Shortfall { effect: names[effect].clone(), gain: nats, used })
+            let used = used.map(|&cause| causes[cause].to_owned()).collect();
+            Shortfall { effect: names[effect].clone(), gain, used }
         };
-        let shortfalls: Vec<Shortfall> = gains.iter().filter_map(shortfall).collect();
+        let shortfalls: Vec<Shortfall> = gains.iter().map(shortfall).collect();
         for shortfall in &shortfalls {
             shortfall.tell(graph);
         }
         Ok(Self { model, report, shortfalls })
     }
-}
-
-/// The causes of an effect about which only more rows could tell.
-fn undecided(schema: &Schema, graph: &CausalGraph, effect: usize) -> Vec<usize> {
-    let (effects, causes) = (effects(schema), causes(schema));
-    let needs_rows =
-        |cause: &str| graph.pair(cause, &effects[effect]).is_some_and(Pair::needs_rows);
-    (0..causes.len()).filter(|&cause| needs_rows(causes[cause])).collect()
-}
-
-/// How much better networks over everything predict an effect.
-struct Gain {
-    effect: usize,
-    /// How many nats a row.
-    nats: f64,
-    /// Whether that is beyond chance.
-    certain: bool,
 }
 
 impl Shortfall {
@@ -142,8 +115,8 @@ impl Shortfall {
 }
 
 impl WorldModel {
-    /// The effects that networks over everything predict better.
-    fn gains_of(&self, everything: &Self, data: &Transitions) -> Vec<Gain> {
+    /// The effects that networks over everything predict better, and by how many nats a row.
+    fn gains_of(&self, everything: &Self, data: &Transitions) -> Vec<(usize, f64)> {
         if data.episodes() < LEAST_EPISODES {
             return Vec::new();
         }
@@ -164,8 +137,7 @@ impl WorldModel {
             let mean = episodes.iter().map(|(gain, _)| gain).sum::<f64>() / rows;
             let squares: f64 =
                 episodes.iter().map(|(gain, rows)| (gain - mean * rows).powi(2)).sum();
-            let certain = mean - ERRORS * squares.sqrt() / rows > LEAST_GAIN;
-            (mean > LEAST_GAIN).then_some(Gain { effect, nats: mean, certain })
+            (mean - ERRORS * squares.sqrt() / rows > LEAST_GAIN).then_some((effect, mean))
         };
         (0..self.structure.effects()).filter_map(gain).collect()
     }

@@ -41,20 +41,15 @@ impl Structure {
     /// The same with everything tried as a parent of some effects.
     #[must_use]
     pub fn widened(&self, effects: &[usize]) -> Self {
-        let everything: Vec<usize> = (0..self.states + self.actions).collect();
-        effects.iter().fold(self.clone(), |wider, &effect| wider.trying(effect, &everything))
-    }
-
-    /// The same with some causes tried as parents of an effect, where they are none yet.
-    #[must_use]
-    pub fn trying(mut self, effect: usize, causes: &[usize]) -> Self {
-        let new = causes.iter().filter(|cause| !self.parents[effect].contains(cause));
-        let new: Vec<usize> = new.copied().collect();
-        for (list, more) in [(&mut self.tried[effect], &new), (&mut self.parents[effect], &new)] {
-            list.extend_from_slice(more);
-            list.sort_unstable();
+        let mut wider = self.clone();
+        for &effect in effects {
+            let everything = 0..self.states + self.actions;
+            let found = &self.parents[effect];
+            wider.tried[effect] =
+                everything.clone().filter(|cause| !found.contains(cause)).collect();
+            wider.parents[effect] = everything.collect();
         }
-        self
+        wider
     }
 
     /// The same without those parents that were only tried and are of no `use_of(effect, cause)`;
