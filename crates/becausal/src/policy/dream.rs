@@ -8,16 +8,12 @@ use crate::random::Stream;
 use crate::schema::Schema;
 
 use super::actor_critic::ActorCritic;
-use super::coverage::Coverage;
 use super::error::LearningError;
 use super::experience::Experience;
 
 /// How dreams are dreamed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DreamOptions {
-    /// The share of dreams that begin in states of every kind alike, rare or common; the others
-    /// begin in any state.
-    pub rare_starts: f64,
     /// How much of the noise of continuous numbers there is.
     pub noise: f64,
     /// The share of steps in which, of what the members of the ensemble foretell, the best comes
@@ -39,8 +35,6 @@ pub struct Dream {
     options: DreamOptions,
     /// `[rows, state slots]`
     starts: Vec<f64>,
-    /// The kinds of states that there are.
-    coverage: Coverage,
     /// From where to where the values of each state slot reach in the buffer.
     reach: Vec<(f64, f64)>,
 }
@@ -60,16 +54,12 @@ impl Dream {
             (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
         });
         let reach = reach.collect();
-        Self { schema, options, starts, coverage: Coverage::of(buffer), reach }
+        Self { schema, options, starts, reach }
     }
 
     fn start(&self, stream: &mut Stream, into: &mut [f64]) {
         let width = into.len();
-        let row = if stream.unit() < self.options.rare_starts {
-            self.coverage.draw(stream)
-        } else {
-            stream.below(self.starts.len() / width)
-        };
+        let row = stream.below(self.starts.len() / width);
         into.copy_from_slice(&self.starts[row * width..][..width]);
     }
 

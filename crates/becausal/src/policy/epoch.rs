@@ -182,7 +182,6 @@ impl Training {
     fn dream_options(&self) -> DreamOptions {
         let settings = &self.settings;
         DreamOptions {
-            rare_starts: settings.rare_starts,
             noise: settings.noise,
             optimism: settings.optimism.at(self.share()),
             discount: settings.discount,

@@ -97,9 +97,6 @@ settings! {
     rounds: usize = 20,
     /// Samples of a policy update.
     samples: usize = 4096,
-    /// The share of dreams that begin in states of every kind alike; the others begin in any state
-    /// of the buffer, most often in common ones.
-    rare_starts: f64 = 0.0,
     /// How much of the model's noise of continuous numbers there is in a dream: 1 for all of it.
     noise: f64 = 1.0,
     /// The share of dreamed steps in which, of what the networks foretell, the best comes true.
@@ -252,7 +249,6 @@ impl Settings {
             ("exploration", self.exploration),
             ("greedy", self.greedy),
             ("rare_rows", self.rare_rows),
-            ("rare_starts", self.rare_starts),
             ("noise", self.noise),
             ("eta", self.eta),
             ("discount", self.discount),
