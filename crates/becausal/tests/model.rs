@@ -288,6 +288,39 @@ fn samples_spread_as_the_model_says() {
     assert!(column(3).iter().all(|value| value.fract() == 0.0), "whole numbers stay whole");
     let again = model.sample(rows, |_, _| 0.0, 1.0, &mut Stream::new(1));
     assert_eq!(drawn, again);
+    // Without noise each member says one number, and flags are drawn all the same.
+    let calm = model.sample(rows, |_, _| 0.0, 0.0, &mut Stream::new(1));
+    let different = |at: usize| {
+        let column = (0..rows).map(|row| calm[row * 5 + at].to_bits());
+        column.collect::<std::collections::BTreeSet<u64>>().len()
+    };
+    assert_eq!((different(0), different(4)), (2, 2));
+    assert!((0..rows).any(|row| calm[row * 5 + 4] == 1.0));
+}
+
+#[test]
+fn members_that_are_alike_foretell_the_same() {
+    let structure = Structure::new(4, 2, vec![Vec::new(); 5]);
+    let options = FitOptions { steps: 50, members: 1, ..small() };
+    let alone = fit(&noise(1000), &structure, &options);
+    let both = fit(&noise(1000), &structure, &FitOptions { members: 2, ..options });
+    let value = |row: usize, slot: usize| (row + slot) as f64 / 10.0;
+    let rows = 700;
+    let each = both.sample_each(rows, value, 1.0, &mut Stream::new(4));
+    assert_eq!(each.len(), 2);
+    assert_eq!(each, both.sample_each(rows, value, 1.0, &mut Stream::new(4)));
+    assert_eq!(alone.sample_each(rows, value, 1.0, &mut Stream::new(4))[0].len(), rows * 5);
+    // The noise is the same: where one member draws much, the other does.
+    let first = |member: usize| -> Vec<f64> { each[member].iter().copied().step_by(5).collect() };
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (one, other) = (first(0), first(1));
+    let (a, b) = (mean(&one), mean(&other));
+    let product = |x: &[f64], y: &[f64], a: f64, b: f64| -> f64 {
+        x.iter().zip(y).map(|(x, y)| (x - a) * (y - b)).sum()
+    };
+    let correlation = product(&one, &other, a, b)
+        / (product(&one, &one, a, a) * product(&other, &other, b, b)).sqrt();
+    assert!(correlation > 0.9, "{correlation}");
 }
 
 /// A small version of `becausal reproduce aim`.

@@ -191,3 +191,68 @@ impl Dream {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Row;
+
+    /// Dreams over one number that is its own reward, and an agent in them.
+    fn dream(optimism: f64) -> (Dream, ActorCritic) {
+        let schema = Schema::parse(
+            "name = \"One\"\n[state]\nx = { kind = \"continuous\" }\n[action]\n\
+             a = { kind = \"boolean\" }\n[reward]\nx = \"x'\"\n[termination]\nwhen = \"x' > 5\"\n",
+        );
+        let schema = Arc::new(schema.expect("a schema"));
+        let mut data = Transitions::new(Arc::clone(&schema));
+        for x in [-2.0, 6.0] {
+            data.push(&Row {
+                state: &[x],
+                action: &[0.0],
+                outcomes: &[],
+                next: &[x],
+                reward: x,
+                terminated: false,
+                truncated: false,
+            });
+        }
+        let options = DreamOptions { noise: 1.0, optimism, discount: 0.0, reward_factor: 1.0 };
+        let agent = ActorCritic::new(&schema, &[4], &mut Stream::new(1)).expect("an agent");
+        (Dream::new(&data, options), agent)
+    }
+
+    /// What two members foretell about four copies: the second is better for the last two.
+    fn foretold(dream: &Dream) -> Vec<Experience> {
+        let of = |drawn: &[f64]| dream.foretold(&[0.0; 4], &[0.0; 4], drawn).expect("a step");
+        vec![of(&[1.0, 1.0, 0.0, 0.0]), of(&[0.0, 0.0, 1.0, 1.0])]
+    }
+
+    #[test]
+    fn an_optimist_believes_the_best_news() {
+        let (dream, agent) = dream(1.0);
+        let chosen = dream.choose(&agent, &foretold(&dream), &mut Stream::new(1));
+        assert_eq!(chosen, [0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn without_optimism_any_member_is_right() {
+        let (dream, agent) = dream(0.0);
+        let mut stream = Stream::new(1);
+        let mut seen = [0; 2];
+        for _ in 0..100 {
+            for member in dream.choose(&agent, &foretold(&dream), &mut stream) {
+                seen[member] += 1;
+            }
+        }
+        assert!(seen.iter().all(|count| (150..250).contains(count)), "{seen:?}");
+    }
+
+    #[test]
+    fn values_stay_in_reach_and_ends_are_seen() {
+        let (dream, _) = dream(0.0);
+        let step = dream.foretold(&[0.0; 3], &[0.0; 3], &[-9.0, 3.0, 99.0]).expect("a step");
+        assert_eq!(step.rewards, [-2.0, 3.0, 6.0]);
+        assert_eq!(step.terminated, [false, false, true]);
+        assert!(dream.foretold(&[0.0], &[0.0], &[f64::NAN]).is_err());
+    }
+}

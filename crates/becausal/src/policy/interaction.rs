@@ -145,12 +145,13 @@ mod tests {
     use crate::env::{Options, find};
     use crate::policy::RandomPolicy;
 
-    /// The engines of every episode of 300 random samples.
-    fn engines(exploration: Exploration) -> Vec<Vec<f64>> {
+    /// The engines of every episode of so many random samples.
+    fn engines(exploration: Exploration, samples: usize) -> Vec<Vec<f64>> {
         let environment = find("LunarLander-v3").expect("an environment");
         let environment = environment.make(&Options::default()).expect("an environment");
         let policy = RandomPolicy::new(Arc::clone(environment.schema())).expect("a policy");
-        let record = interact(&environment, &policy, (300, 600), exploration, 7).expect("samples");
+        let most = (samples, 2 * samples);
+        let record = interact(&environment, &policy, most, exploration, 7).expect("samples");
         let slot = environment.schema().action_slots().start;
         let engines = record.column(slot).to_numbers();
         (0..record.episodes()).map(|episode| engines[record.episode(episode)].to_vec()).collect()
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn urges_last_for_a_while() {
-        let changes_with = |longest_urge: usize| -> usize {
+        let longest_run = |longest_urge: usize| -> usize {
             let exploration = Exploration {
                 share: 1.0,
                 rate: 1.0,
@@ -170,10 +171,13 @@ mod tests {
                 longest: 100,
                 ..Exploration::NONE
             };
-            engines(exploration).iter().map(|engines| changes(engines)).sum()
+            let same = |engines: &Vec<f64>| {
+                engines.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0)
+            };
+            engines(exploration, 2000).iter().map(same).max().unwrap_or(0)
         };
-        let (long, short) = (changes_with(60), changes_with(1));
-        assert!(long * 4 < short * 3, "{long} {short}");
+        let (long, short) = (longest_run(60), longest_run(1));
+        assert!(short < 12 && long > 2 * short, "{long} {short}");
     }
 
     #[test]
@@ -198,7 +202,7 @@ mod tests {
     fn the_last_samples_are_greedy() {
         // The most likely action of the random policy is always the same.
         let exploration = Exploration { share: 0.3, greedy: 0.5, longest: 50, ..Exploration::NONE };
-        let engines = engines(exploration);
+        let engines = engines(exploration, 300);
         assert!(changes(&engines[0]) > 0);
         assert_eq!(changes(engines.last().expect("episodes")), 0);
     }
