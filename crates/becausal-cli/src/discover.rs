@@ -52,7 +52,9 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
     let unfinished = if arguments.resume {
         let text = std::fs::read_to_string(&beside).map_err(|error| {
             let path = beside.display();
-            Failure::failed(format!("cannot go on: {path}: cannot read: {error}"))
+            Failure::failed(format!(
+                "cannot go on: {path}: cannot read: {error}; without --resume discovery begins anew"
+            ))
         })?;
         Unfinished::from_json(&text, &recording.transitions, &options)?
     } else {

@@ -383,6 +383,41 @@ fn what_was_found_before_is_not_tested_again() {
 }
 
 #[test]
+fn what_does_not_fit_is_tested_again() {
+    let (data, _) = record("Vacuum-v0", 700, 1);
+    let options = Options { bootstrap: 1, ..Options::default() };
+    let whole = discover_quietly(&data, &options).expect("a graph").to_json();
+    for steps in [1, 24] {
+        let text = stopped_after(steps, &data, &options);
+        let spoiled = |spoil: &dyn Fn(&mut serde_json::Value)| {
+            let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            value["found"].as_object_mut().expect("parts").values_mut().for_each(spoil);
+            let before = Unfinished::from_json(&value.to_string(), &data, &options);
+            let graph =
+                go_on(&data, &options, &before.expect("it fits"), &|_| ControlFlow::Continue(()));
+            graph.expect("a graph").to_json()
+        };
+        assert_eq!(spoiled(&|part| *part = serde_json::json!("nothing")), whole);
+        let shorter = |part: &mut serde_json::Value| {
+            for key in ["findings", "pairs", "unexplained"] {
+                if let Some(list) = part.get_mut(key).and_then(serde_json::Value::as_array_mut) {
+                    list.pop();
+                }
+            }
+        };
+        assert_eq!(spoiled(&shorter), whole);
+        let copies = |part: &mut serde_json::Value| {
+            for at in ["/findings/0/copy", "/pairs/0/0/copy"] {
+                if let Some(copy) = part.pointer_mut(at) {
+                    *copy = serde_json::json!(1000);
+                }
+            }
+        };
+        assert_eq!(spoiled(&copies), whole);
+    }
+}
+
+#[test]
 fn a_discovery_does_not_go_on_with_what_is_of_another() {
     let (data, _) = record("Vacuum-v0", 700, 1);
     let options = Options::default();

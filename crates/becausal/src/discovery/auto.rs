@@ -149,7 +149,8 @@ impl<'a> Engine<'a> {
                 let output = self.owners[index];
                 let allowed = &self.allowed[output];
                 let elements = self.owners.iter().filter(|&&owner| owner == output).count() as f64;
-                let found = stage.part(index).unwrap_or_else(|| {
+                let kept = stage.part(index, allowed.len(), frame.inputs.len());
+                let found = kept.unwrap_or_else(|| {
                     let found = self.ask(index, elements, folds, others);
                     stage.keep_part(index, &found.0, found.1);
                     found

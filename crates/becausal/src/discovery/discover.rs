@@ -159,7 +159,7 @@ pub(super) fn test(
     watch: &Watch<'_>,
     stage: &Stage<'_>,
 ) -> Findings {
-    if let Some(findings) = stage.findings() {
+    if let Some(findings) = stage.findings(frame.outputs.len(), frame.inputs.len()) {
         let pairs = allowed.iter().map(Vec::len).sum::<usize>();
         let name = |factors: &[Factor]| factors.last().map_or("", |last| &last.name).to_owned();
         watch.advance(pairs as f64, &name(&frame.inputs), &name(&frame.outputs));

@@ -80,7 +80,8 @@ pub(super) fn fcit(
             if watch.is_stopped() {
                 return None;
             }
-            let found = stage.part(number).map_or_else(
+            let kept = stage.part(number, problem.causes.len(), frame.inputs.len());
+            let found = kept.map_or_else(
                 || {
                     let found = problem.solve(frame, seed);
                     stage.keep_part(number, &found, 0.0);

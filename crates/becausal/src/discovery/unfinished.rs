@@ -83,17 +83,22 @@ impl Unfinished {
 }
 
 impl Stage<'_> {
-    /// All that this stage finds, if it was finished.
-    pub(super) fn findings(&self) -> Option<Findings> {
+    /// All that this stage finds about so many outputs and inputs, if it was finished. What does
+    /// not fit is found anew: the file comes from outside.
+    pub(super) fn findings(&self, outputs: usize, inputs: usize) -> Option<Findings> {
         let found = self.of.found();
         let value = found.get(&self.name)?;
-        let pairs = value.get("pairs")?.as_array()?;
+        let pairs = value.get("pairs")?.as_array().filter(|pairs| pairs.len() == outputs)?;
         let unexplained = match value.get("unexplained")? {
             Value::Null => None,
-            shares => Some(shares.as_array()?.iter().map(Value::as_f64).collect::<Option<_>>()?),
+            shares => {
+                let shares = shares.as_array().filter(|shares| shares.len() == inputs)?;
+                Some(shares.iter().map(Value::as_f64).collect::<Option<_>>()?)
+            }
         };
+        let read = |value: &Value| read_findings(value, inputs, inputs);
         Some(Findings {
-            pairs: pairs.iter().map(read_findings).collect::<Option<_>>()?,
+            pairs: pairs.iter().map(read).collect::<Option<_>>()?,
             unexplained,
             valid: value.get("valid")?.as_bool()?,
         })
@@ -113,11 +118,18 @@ impl Stage<'_> {
         found.insert(self.name.clone(), value);
     }
 
-    /// What was found out about one target, and the loss with all inputs.
-    pub(super) fn part(&self, number: usize) -> Option<(Vec<Finding>, f64)> {
+    /// What was found out about one target and so many of its possible causes, of all `inputs`,
+    /// and the loss with all of them.
+    pub(super) fn part(
+        &self,
+        number: usize,
+        causes: usize,
+        inputs: usize,
+    ) -> Option<(Vec<Finding>, f64)> {
         let found = self.of.found();
         let value = found.get(&self.key(number))?;
-        Some((read_findings(value.get("findings")?)?, value.get("loss")?.as_f64()?))
+        let findings = read_findings(value.get("findings")?, causes, inputs)?;
+        Some((findings, value.get("loss")?.as_f64()?))
     }
 
     /// A target is finished.
@@ -192,7 +204,10 @@ fn write_findings(findings: &[Finding]) -> Value {
     findings.iter().map(Finding::to_json).collect()
 }
 
-/// `None` where a number is missing, as one that is not finite would be.
-fn read_findings(value: &Value) -> Option<Vec<Finding>> {
-    value.as_array()?.iter().map(Finding::from_json).collect()
+/// `None` where there are not `count`, a number is missing, as one that is not finite would be, or
+/// a copy is none of the inputs.
+fn read_findings(value: &Value, count: usize, inputs: usize) -> Option<Vec<Finding>> {
+    let findings = value.as_array().filter(|findings| findings.len() == count)?;
+    let known = |finding: &Finding| finding.copy.is_none_or(|copy| copy < inputs);
+    findings.iter().map(|value| Finding::from_json(value).filter(known)).collect()
 }
