@@ -73,7 +73,10 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     if common.json {
         let mut value = summary(arguments, &data, &graph, model, report, scores);
         value["seconds"] = json!(seconds);
-        let told = |s: &Shortfall| json!({ "effect": s.effect, "gain": s.gain, "used": s.used });
+        let told = |s: &Shortfall| {
+            let Shortfall { effect, gain, errors, used } = s;
+            json!({ "effect": effect, "gain": gain, "errors": errors, "used": used })
+        };
         value["shortfalls"] = shortfalls.iter().map(told).collect();
         if arguments.compare {
             let each = fitted
@@ -251,10 +254,12 @@ fn told(arguments: &Fit, data: &Transitions, model: &WorldModel, report: &FitRep
 /// What the causes found do not tell.
 fn told_shortfalls(shortfalls: &[Shortfall]) -> String {
     let mut text = String::new();
-    for Shortfall { effect, gain, used } in shortfalls {
+    for Shortfall { effect, gain, errors: [causes, everything], used } in shortfalls {
         let _ = write!(
             text,
-            "{effect}: networks over all variables tell {gain:.3} nats a row more than those over its causes"
+            "{effect}: networks over all variables predict it with an error of {:.2} %, those over its causes with {:.2} % ({gain:+.3} nats a row)",
+            100.0 * everything,
+            100.0 * causes,
         );
         let _ = match used.as_slice() {
             [] => writeln!(text, "; a cause is missing in the graph"),

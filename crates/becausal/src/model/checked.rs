@@ -3,7 +3,7 @@
 //! A rule that matters in one row of a hundred (no supply left) escapes a test over all rows, but not
 //! a network. Where networks over the full graph predict an effect better, on held-out episodes, than
 //! the same networks over its causes, a cause is missing. Then everything is tried as a parent of
-//! that effect, and what proves of no use is pruned.
+//! that effect, and what proves of no use is pruned. So it is where they only seem to be better.
 
 use rayon::prelude::*;
 
@@ -28,6 +28,12 @@ const LEAST_GAIN: f64 = 0.002;
 /// ...by so many standard errors.
 const ERRORS: f64 = 2.5;
 
+/// Short of that, an error of this share of the causal one's, or less, is reason enough to try...
+const BETTER: f64 = 0.95;
+
+/// ...unless the causal one's, over the variable's spread, is no larger than this.
+const NEGLIGIBLE: f64 = 1e-3;
+
 /// No row counts for more than this many nats: a few must not decide.
 const LARGEST: f64 = 5.0;
 
@@ -41,6 +47,9 @@ pub struct Shortfall {
     pub effect: String,
     /// How much more, in nats a row.
     pub gain: f64,
+    /// The root mean square of the error one step ahead, over the variable's spread: of networks
+    /// over the causes found, and over everything.
+    pub errors: [f64; 2],
     /// The causes that were not found, and that the networks use once they may.
     pub used: Vec<String>,
 }
@@ -77,25 +86,37 @@ impl Checked {
         let (mut model, mut report) = fit(ModelKind::Causal, &structure, usize::MAX)?;
         let (everything, _) = fit(ModelKind::Full, &structure, COMPARED)?;
         let gains = model.gains_of(&everything, &data.select_episodes(&report.held_out));
-        let short: Vec<usize> = gains.iter().map(|&(effect, _)| effect).collect();
+        let short: Vec<usize> = gains.iter().map(|gain| gain.effect).collect();
         if !short.is_empty() && model.encoding.action_table().is_some() {
             (model, report) = fit(ModelKind::Causal, &structure.widened(&short), usize::MAX)?;
             model.narrow();
         }
         let names = effects(data.schema());
         let causes = causes(data.schema());
-        let shortfall = |&(effect, gain): &(usize, f64)| {
+        let shortfall = |&Gain { effect, nats, certain, errors }: &Gain| {
             let new = |cause: &&usize| !structure.parents(effect).contains(*cause);
             let used = model.structure.parents(effect).iter().filter(new);
-            let used = used.map(|&cause| causes[cause].to_owned()).collect();
-            Shortfall { effect: names[effect].clone(), gain, used }
+            let used: Vec<String> = used.map(|&cause| causes[cause].to_owned()).collect();
+            let effect = names[effect].clone();
+            (certain || !used.is_empty()).then_some(Shortfall { effect, gain: nats, errors, used })
         };
-        let shortfalls: Vec<Shortfall> = gains.iter().map(shortfall).collect();
+        let shortfalls: Vec<Shortfall> = gains.iter().filter_map(shortfall).collect();
         for shortfall in &shortfalls {
             shortfall.tell(graph);
         }
         Ok(Self { model, report, shortfalls })
     }
+}
+
+/// How much better networks over everything predict an effect.
+struct Gain {
+    effect: usize,
+    /// In nats a row.
+    nats: f64,
+    /// Whether that is beyond chance.
+    certain: bool,
+    /// As in [`Shortfall`].
+    errors: [f64; 2],
 }
 
 impl Shortfall {
@@ -115,14 +136,15 @@ impl Shortfall {
 }
 
 impl WorldModel {
-    /// The effects that networks over everything predict better, and by how many nats a row.
-    fn gains_of(&self, everything: &Self, data: &Transitions) -> Vec<(usize, f64)> {
+    /// The effects that networks over everything predict better.
+    fn gains_of(&self, everything: &Self, data: &Transitions) -> Vec<Gain> {
         if data.episodes() < LEAST_EPISODES {
             return Vec::new();
         }
         let members = self.members().min(everything.members());
         let own = self.likelihoods(data, members);
         let other = everything.likelihoods(data, members);
+        let [own_scores, other_scores] = [self, everything].map(|model| model.score(data));
         let gain = |effect: usize| {
             let episodes: Vec<(f64, f64)> = (0..data.episodes())
                 .map(|episode| {
@@ -137,7 +159,10 @@ impl WorldModel {
             let mean = episodes.iter().map(|(gain, _)| gain).sum::<f64>() / rows;
             let squares: f64 =
                 episodes.iter().map(|(gain, rows)| (gain - mean * rows).powi(2)).sum();
-            (mean - ERRORS * squares.sqrt() / rows > LEAST_GAIN).then_some((effect, mean))
+            let certain = mean - ERRORS * squares.sqrt() / rows > LEAST_GAIN;
+            let errors = [&own_scores, &other_scores].map(|scores| scores.variables[effect].error);
+            let smaller = errors[0] > NEGLIGIBLE && errors[1] < BETTER * errors[0];
+            (certain || smaller).then_some(Gain { effect, nats: mean, certain, errors })
         };
         (0..self.structure.effects()).filter_map(gain).collect()
     }
