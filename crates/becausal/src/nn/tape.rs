@@ -18,19 +18,28 @@ pub trait Operation: Send {
 }
 
 /// Memory that is used again from one tape to the next.
+///
+/// Pieces are kept by the power of two that they have room for: the next tape may have a few rows
+/// more or less.
 #[derive(Debug, Default)]
 pub struct Pool {
-    free: HashMap<usize, Vec<Vec<f32>>>,
+    free: HashMap<u32, Vec<Vec<f32>>>,
 }
 
 impl Pool {
     /// `len` numbers of any value.
     fn take(&mut self, len: usize) -> Vec<f32> {
-        self.free.get_mut(&len).and_then(Vec::pop).unwrap_or_else(|| vec![0.0; len])
+        let room = len.max(1).next_power_of_two();
+        let kept = self.free.get_mut(&room.ilog2()).and_then(Vec::pop);
+        let mut values = kept.unwrap_or_else(|| Vec::with_capacity(room));
+        values.resize(len, 0.0);
+        values
     }
 
     fn give(&mut self, values: Vec<f32>) {
-        self.free.entry(values.len()).or_default().push(values);
+        if let Some(room) = values.capacity().checked_ilog2() {
+            self.free.entry(room).or_default().push(values);
+        }
     }
 }
 
@@ -194,5 +203,22 @@ impl ValueGradients<'_> {
             fresh.fill(0.0);
             fresh
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_used_again_for_about_as_many_numbers() {
+        let mut pool = Pool::default();
+        for len in (1000..1024).chain([0, 1, 600]) {
+            let values = pool.take(len);
+            assert_eq!(values.len(), len);
+            pool.give(values);
+        }
+        let kept: usize = pool.free.values().map(Vec::len).sum();
+        assert_eq!(kept, 2, "one for 513 to 1024 numbers, one for up to 1");
     }
 }
