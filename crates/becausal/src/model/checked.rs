@@ -119,6 +119,12 @@ struct Gain {
     errors: [f64; 2],
 }
 
+/// Whether the error of everything is so much smaller than that of the causes found that it is
+/// worth a try.
+fn is_notable([causes, everything]: [f64; 2]) -> bool {
+    causes > NEGLIGIBLE && everything < BETTER * causes
+}
+
 impl Shortfall {
     /// Takes back that there is no influence.
     fn tell(&self, graph: &mut CausalGraph) {
@@ -161,8 +167,7 @@ impl WorldModel {
                 episodes.iter().map(|(gain, rows)| (gain - mean * rows).powi(2)).sum();
             let certain = mean - ERRORS * squares.sqrt() / rows > LEAST_GAIN;
             let errors = [&own_scores, &other_scores].map(|scores| scores.variables[effect].error);
-            let smaller = errors[0] > NEGLIGIBLE && errors[1] < BETTER * errors[0];
-            (certain || smaller).then_some(Gain { effect, nats: mean, certain, errors })
+            (certain || is_notable(errors)).then_some(Gain { effect, nats: mean, certain, errors })
         };
         (0..self.structure.effects()).filter_map(gain).collect()
     }
@@ -195,5 +200,18 @@ impl WorldModel {
                 })
         };
         self.structure = self.structure.narrowed(uses).into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_smaller_error_is_worth_a_try_unless_both_are_negligible() {
+        assert!(is_notable([0.0028, 0.0022]));
+        assert!(!is_notable([0.0028, 0.0027]));
+        assert!(!is_notable([0.0022, 0.0028]));
+        assert!(!is_notable([0.0005, 0.0001]));
     }
 }

@@ -185,7 +185,7 @@ impl Training {
             noise: settings.noise,
             optimism: settings.optimism.at(self.share()),
             discount: settings.discount,
-            reward_factor: 1.0 / self.returns.deviation(),
+            reward_factor: self.reward_factor(),
         }
     }
 
@@ -224,6 +224,11 @@ impl Training {
         Ok(())
     }
 
+    /// What rewards are multiplied by, so that discounted returns have a deviation of 1.
+    fn reward_factor(&self) -> f64 {
+        1.0 / self.returns.deviation()
+    }
+
     fn ppo_options(&self) -> PpoOptions {
         let (settings, share) = (&self.settings, self.share());
         PpoOptions {
@@ -239,7 +244,7 @@ impl Training {
             batch: settings.batch,
             rate: settings.policy_rate.at(share),
             largest_divergence: settings.largest_divergence,
-            reward_factor: 1.0 / self.returns.deviation(),
+            reward_factor: self.reward_factor(),
         }
     }
 }

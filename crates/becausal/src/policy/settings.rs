@@ -3,6 +3,7 @@
 use toml_edit::{Document, DocumentMut, Item, Value};
 
 use super::error::LearningError;
+use super::evaluation::LONGEST_EPISODE;
 use super::setting::{Imagination, Ramp, Setting};
 use crate::schema::suggestion;
 
@@ -244,12 +245,19 @@ impl Settings {
         if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(wrong(format!("`{name}` is 0, expected at least 1")));
         }
+        if self.longest_urge > LONGEST_EPISODE {
+            let given = self.longest_urge;
+            return Err(wrong(format!(
+                "`longest_urge` is {given}, expected 1 to {LONGEST_EPISODE} steps"
+            )));
+        }
         let shares = [
             ("exploring", self.exploring),
             ("exploration", self.exploration),
             ("greedy", self.greedy),
             ("rare_rows", self.rare_rows),
             ("noise", self.noise),
+            ("optimism", self.optimism.from.max(self.optimism.to)),
             ("eta", self.eta),
             ("discount", self.discount),
             ("lambda", self.lambda),
@@ -298,7 +306,6 @@ mod tests {
 
     #[test]
     fn mistakes_are_told_in_words() {
-        let mut settings = Settings::default();
         let cases = [
             ("stepz = 3", "there is no setting `stepz` (did you mean `steps`?)"),
             ("steps = -3", "`steps` is -3, expected a whole number from 0"),
@@ -306,12 +313,15 @@ mod tests {
             ("model = \"dense\"", "expected \"causal\", \"full\", \"mlp\" or \"none\""),
             ("discount = 1.5", "`discount` is 1.5, expected 0 to 1"),
             ("rare_rows = 1e12", "`rare_rows` is 1000000000000, expected 0 to 1"),
+            ("optimism = [0.5, 2]", "`optimism` is 2, expected 0 to 1"),
+            ("noise = 3", "`noise` is 3, expected 0 to 1"),
+            ("longest_urge = 9000000000", "`longest_urge` is 9000000000, expected 1 to"),
             ("rounds = 0", "`rounds` is 0, expected at least 1"),
             ("keep_edges = 1", "`keep_edges` is 1, expected true or false"),
             ("rounds = ", "TOML"),
         ];
         for (text, expected) in cases {
-            let error = settings.change(text, "my.toml").expect_err(text).to_string();
+            let error = Settings::default().change(text, "my.toml").expect_err(text).to_string();
             assert!(error.contains(expected), "{error}\n  expected {expected}");
         }
     }
