@@ -82,7 +82,8 @@ pub enum Command {
     /// Learn what follows from a state and an action: a causal world model
     #[command(after_help = "Examples:\n  becausal fit data.parquet -o run\n  \
         becausal fit log.csv --schema schema.toml --graph graph.json -o run\n  \
-        becausal fit data.parquet -o run --compare   # with dense and trivial models beside it\n\n\
+        becausal fit data.parquet -o run --compare   # with dense and trivial models beside it\n  \
+        becausal fit data.parquet -o run --test fresh.parquet   # scored on another recording\n\n\
         The graph is discovered first if none is given. One tenth of the episodes is kept apart to \
         show how good the model is. The run directory is what `explain` and `audit` need.")]
     Fit(Fit),
@@ -353,6 +354,9 @@ pub struct Fit {
     /// Fit the other kinds and the trivial baselines too, and compare
     #[arg(long)]
     pub compare: bool,
+    /// Another recording to score on (default: a tenth of the episodes of DATA)
+    #[arg(long, value_name = "DATA")]
+    pub test: Option<PathBuf>,
     /// Networks in the ensemble, each from its own sample of the episodes
     #[arg(long, value_name = "N", default_value = "5")]
     pub members: NonZeroUsize,

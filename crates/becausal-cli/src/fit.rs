@@ -44,6 +44,13 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let mut graph = find_graph(common, arguments, &data)?;
     let structure = Structure::of(data.schema(), &graph);
     let (learned, kept_apart) = split(&data, arguments.seed);
+    let kept_apart = match &arguments.test {
+        Some(path) => {
+            let schema = Some(Arc::clone(data.schema()));
+            read(path, &ReadOptions { schema, ignore: arguments.ignore.clone() })?.transitions
+        }
+        None => kept_apart,
+    };
     let kinds: Vec<ModelKind> =
         if arguments.compare { ModelKind::ALL.to_vec() } else { vec![kind(arguments)] };
     let mut fitted = Vec::new();

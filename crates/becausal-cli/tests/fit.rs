@@ -78,6 +78,26 @@ fn scores_are_given_as_json_with_the_baselines_beside() {
 }
 
 #[test]
+fn another_recording_can_be_scored_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    done(at, &["collect", "AimTest-v0", "-n", "500", "-o", "data.parquet", "-q"]);
+    done(at, &["collect", "AimTest-v0", "-n", "700", "--seed", "1", "-o", "new.parquet", "-q"]);
+    let fit = ["fit", "data.parquet", "-o", "run", "--json"];
+    let scores = |extra: &[&str]| -> Value {
+        let text = small_fit(at, &[&fit, extra].concat());
+        serde_json::from_str::<Value>(&text).expect("JSON")["scores"].clone()
+    };
+    let (own, new) = (scores(&[]), scores(&["--test", "new.parquet"]));
+    assert_eq!(new["rows"], 700);
+    assert_ne!(own["rows"], new["rows"]);
+    done(at, &["collect", "CartPole-v1", "-n", "300", "-o", "other.parquet", "-q"]);
+    let arguments = [&fit[..], &["--test", "other.parquet", "-q"]].concat();
+    let text = refused(at, &arguments, 1);
+    assert!(text.contains("other.parquet"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_fitted_or_opened_is_refused_in_words() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();

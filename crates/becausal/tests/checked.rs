@@ -78,7 +78,7 @@ fn check(data: &Transitions, graph: &mut CausalGraph) -> Checked {
 
 #[test]
 fn a_cause_that_discovery_missed_is_noticed_and_used() {
-    let data = store(3000);
+    let data = store(8000);
     let mut graph = graph(&data, &["n", "do"]);
     let checked = check(&data, &mut graph);
     assert_eq!(checked.shortfalls.len(), 1, "{:?}", checked.shortfalls);

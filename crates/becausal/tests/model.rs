@@ -198,9 +198,9 @@ fn a_model_survives_its_files_and_wrong_files_are_refused() {
 
     let manifest = folder.path().join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
-    fs::write(&manifest, text.replace("\"version\": 2", "\"version\": 7")).unwrap();
+    fs::write(&manifest, text.replace("\"version\": 3", "\"version\": 7")).unwrap();
     assert!(refused(folder.path()).contains("use a newer one"));
-    fs::write(&manifest, text.replace("\"version\": 2", "\"version\": 1")).unwrap();
+    fs::write(&manifest, text.replace("\"version\": 3", "\"version\": 1")).unwrap();
     assert!(refused(folder.path()).contains("make the world model again"));
     fs::write(&manifest, &text[..text.len() / 2]).unwrap();
     assert!(refused(folder.path()).contains("no JSON"));

@@ -3,7 +3,8 @@
 //! A rule that matters in one row of a hundred (no supply left) escapes a test over all rows, but not
 //! a network. Where networks over the full graph predict an effect better, on held-out episodes, than
 //! the same networks over its causes, a cause is missing. Then everything is tried as a parent of
-//! that effect, and what proves of no use is pruned. So it is where they only seem to be better.
+//! that effect. What proves of no use is pruned, unless the gain lies in so few rows that they show
+//! that something is missing, but not what: then everything stays.
 
 use rayon::prelude::*;
 
@@ -18,8 +19,8 @@ use super::score::log_mean;
 use super::structure::{Structure, causes};
 use super::world_model::{FitReport, WorldModel};
 
-/// Networks over the full graph, at most. Each is compared with the causal one that began with the
-/// same numbers and learned from the same sample.
+/// Networks over the full graph, and dense ones, at most. Each is compared with the causal one that
+/// learned from the same sample.
 const COMPARED: usize = 2;
 
 /// They must gain more than this many nats a row...
@@ -31,8 +32,17 @@ const ERRORS: f64 = 2.5;
 /// Short of that, an error of this share of the causal one's, or less, is reason enough to try...
 const BETTER: f64 = 0.95;
 
+/// (less than this share is far better)...
+const FAR_BETTER: f64 = 0.5;
+
 /// ...unless the causal one's, over the variable's spread, is no larger than this.
 const NEGLIGIBLE: f64 = 1e-3;
+
+/// A gain shows in the rows with more than this many nats...
+const STRONG: f64 = 1.0;
+
+/// ...and with fewer of them than this for each possible cause, nobody can tell which cause it is.
+const ROWS_A_CAUSE: usize = 10;
 
 /// No row counts for more than this many nats: a few must not decide.
 const LARGEST: f64 = 5.0;
@@ -84,16 +94,27 @@ impl Checked {
     ) -> Result<Self, E> {
         let structure = Structure::of(data.schema(), graph);
         let (mut model, mut report) = fit(ModelKind::Causal, &structure, usize::MAX)?;
-        let (everything, _) = fit(ModelKind::Full, &structure, COMPARED)?;
-        let gains = model.gains_of(&everything, &data.select_episodes(&report.held_out));
+        let held_out = data.select_episodes(&report.held_out);
+        let mut gains: Vec<Gain> = Vec::new();
+        for kind in [ModelKind::Full, ModelKind::Mlp] {
+            let (everything, _) = fit(kind, &structure, COMPARED)?;
+            gains.extend(model.gains_of(&everything, &held_out));
+        }
+        // Of an effect that both predict better, the larger gain.
+        gains.sort_by(|a, b| a.effect.cmp(&b.effect).then(b.nats.total_cmp(&a.nats)));
+        gains.dedup_by_key(|gain| gain.effect);
         let short: Vec<usize> = gains.iter().map(|gain| gain.effect).collect();
         if !short.is_empty() && model.encoding.action_table().is_some() {
-            (model, report) = fit(ModelKind::Causal, &structure.widened(&short), usize::MAX)?;
+            let enough = ROWS_A_CAUSE * (structure.states() + structure.actions());
+            let doubtful = gains.iter().filter(|gain| gain.is_clear() && gain.rows < enough);
+            let doubtful: Vec<usize> = doubtful.map(|gain| gain.effect).collect();
+            let wider = structure.widened(&short).in_doubt(&doubtful);
+            (model, report) = fit(ModelKind::Causal, &wider, usize::MAX)?;
             model.narrow();
         }
         let names = effects(data.schema());
         let causes = causes(data.schema());
-        let shortfall = |&Gain { effect, nats, certain, errors }: &Gain| {
+        let shortfall = |&Gain { effect, nats, certain, errors, .. }: &Gain| {
             let new = |cause: &&usize| !structure.parents(effect).contains(*cause);
             let used = model.structure.parents(effect).iter().filter(new);
             let used: Vec<String> = used.map(|&cause| causes[cause].to_owned()).collect();
@@ -115,6 +136,8 @@ struct Gain {
     nats: f64,
     /// Whether that is beyond chance.
     certain: bool,
+    /// In how many rows it shows.
+    rows: usize,
     /// As in [`Shortfall`].
     errors: [f64; 2],
 }
@@ -123,6 +146,14 @@ struct Gain {
 /// worth a try.
 fn is_notable([causes, everything]: [f64; 2]) -> bool {
     causes > NEGLIGIBLE && everything < BETTER * causes
+}
+
+impl Gain {
+    /// Whether a cause is missing, or very likely so.
+    fn is_clear(&self) -> bool {
+        let [causes, everything] = self.errors;
+        self.certain || everything < FAR_BETTER * causes
+    }
 }
 
 impl Shortfall {
@@ -167,7 +198,10 @@ impl WorldModel {
                 episodes.iter().map(|(gain, rows)| (gain - mean * rows).powi(2)).sum();
             let certain = mean - ERRORS * squares.sqrt() / rows > LEAST_GAIN;
             let errors = [&own_scores, &other_scores].map(|scores| scores.variables[effect].error);
-            (certain || is_notable(errors)).then_some(Gain { effect, nats: mean, certain, errors })
+            let better = |row: &usize| other[effect][*row] - own[effect][*row] > STRONG;
+            let rows = (0..data.len()).filter(better).count();
+            let gain = Gain { effect, nats: mean, certain, rows, errors };
+            (certain || is_notable(errors)).then_some(gain)
         };
         (0..self.structure.effects()).filter_map(gain).collect()
     }

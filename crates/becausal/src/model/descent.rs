@@ -13,6 +13,10 @@ use super::member::Member;
 use super::structure::Structure;
 use super::train::FitOptions;
 
+/// What [`AdamW`] keeps: a memory of a hundred steps, not a thousand. A row that breaks a rule has a large
+/// gradient, and must not slow all that is learned after it.
+const RETENTION: f64 = 0.99;
+
 /// What members learn from.
 #[derive(Clone, Copy)]
 pub(super) struct Lessons<'a> {
@@ -47,13 +51,15 @@ impl<'a> Descent<'a> {
         sample: Vec<usize>,
         mut stream: Stream,
     ) -> Self {
+        let mut adam = AdamW::new(&member.parameters, options.decay, options.clip);
+        adam.retention = RETENTION;
         Self {
             lessons,
             at,
             batch: options.batch,
             schedule,
             likelihood: Likelihood::new(lessons.encoding.heads()).balanced(options.balance),
-            adam: AdamW::new(&member.parameters, options.decay, options.clip),
+            adam,
             gradients: member.parameters.gradients(),
             pool: Pool::default(),
             order: Order::new(sample, &mut stream),

@@ -7,7 +7,6 @@ use crate::nn::{Block, Head, Shape};
 use crate::schema::{Kind, Role, Schema, Variable};
 
 use super::inputs::{Encoded, Inputs};
-use super::stairs::Stairs;
 use super::target::{Scale, Target, layout};
 
 /// Above this number of different actions, each row computes its own.
@@ -21,8 +20,6 @@ pub struct Encoding {
     inputs: Vec<Scale>,
     /// Values of each state slot from the lowest to the highest, evenly many rows apart.
     seen: Vec<Vec<f64>>,
-    /// By state slot; only whole numbers have steps.
-    stairs: Vec<Stairs>,
     targets: Vec<Target>,
 }
 
@@ -66,8 +63,7 @@ impl Encoding {
             (scale, of_values.scale)
         };
         let targets = layout(&schema, scales);
-        let stairs = stairs(&schema, &seen);
-        Self { schema, inputs, seen, stairs, targets }
+        Self { schema, inputs, seen, targets }
     }
 
     /// From numbers kept in a file: `[slot]` mean and scale of the inputs, values of the states from
@@ -97,8 +93,7 @@ impl Encoding {
         });
         let inputs = inputs.iter().map(|&[mean, scale]| Scale { mean, scale }).collect();
         let (schema, seen) = (Arc::clone(schema), seen.to_vec());
-        let stairs = stairs(&schema, &seen);
-        Some(Self { schema, inputs, seen, stairs, targets })
+        Some(Self { schema, inputs, seen, targets })
     }
 
     /// The numbers to keep in a file; see [`from_numbers`](Self::from_numbers).
@@ -137,23 +132,13 @@ impl Encoding {
     /// How many numbers the widest variable of a role is encoded in.
     #[must_use]
     pub fn features(&self, role: Role) -> usize {
-        let each = self.variables(role).map(|(variable, first)| {
-            let steps = (first..first + variable.elements()).map(|slot| self.steps(slot));
-            plain(variable) + steps.sum::<usize>()
-        });
-        each.max().unwrap_or(1)
+        self.schema.of_role(role).map(features).max().unwrap_or(1)
     }
 
-    /// How many of these numbers say all there is to say of a state variable: its elements, or its
-    /// labels. They come first; the steps of whole numbers follow from them.
+    /// How many of these numbers a state variable takes: its elements, or its labels.
     #[must_use]
-    pub fn plain_features(&self, state: usize) -> usize {
-        self.schema.of_role(Role::State).nth(state).map_or(0, plain)
-    }
-
-    /// How many steps a slot is told in.
-    fn steps(&self, slot: usize) -> usize {
-        self.stairs.get(slot).map_or(0, Stairs::count)
+    pub fn features_of(&self, state: usize) -> usize {
+        self.schema.of_role(Role::State).nth(state).map_or(0, features)
     }
 
     /// The variables of a role, each with its first slot.
@@ -221,26 +206,9 @@ impl Encoding {
         variable.is_some_and(|v| matches!(v.kind, Kind::Continuous(_) | Kind::Integer(_)))
     }
 
-    /// Brings all that follows from a state variable in line with its plain features: steps, and
-    /// values before.
+    /// Brings the values before in line with the features of a state variable.
     pub fn follow(&self, state: usize, inputs: &mut Inputs) {
         let columns = inputs.states.shape.columns;
-        if let Some((variable, first)) = self.variables(Role::State).nth(state) {
-            for row in inputs.states.group_mut(state).chunks_exact_mut(columns) {
-                let mut column = plain(variable);
-                for (element, slot) in (first..first + variable.elements()).enumerate() {
-                    if self.steps(slot) == 0 {
-                        continue;
-                    }
-                    let Scale { mean, scale } = self.inputs[slot];
-                    let value = mean + scale * f64::from(row[element]);
-                    for climbed in self.stairs[slot].climbed(value) {
-                        row[column] = single(climbed);
-                        column += 1;
-                    }
-                }
-            }
-        }
         let of_state = self.targets.iter().enumerate().filter(|(_, t)| t.effect == state);
         for (element, (at, target)) in of_state.enumerate() {
             let Some(slot) = target.before else { continue };
@@ -352,7 +320,6 @@ impl Encoding {
         value: impl Fn(usize) -> f64,
         into: &mut [f32],
     ) {
-        let mut step = plain(variable);
         for (element, slot) in (first..first + variable.elements()).enumerate() {
             let value = value(slot);
             if let Kind::Categorical(labels) = &variable.kind {
@@ -366,33 +333,16 @@ impl Encoding {
                 continue;
             }
             into[element] = single(self.inputs[slot].apply(value));
-            if self.steps(slot) > 0 {
-                for climbed in self.stairs[slot].climbed(value) {
-                    into[step] = single(climbed);
-                    step += 1;
-                }
-            }
         }
     }
 }
 
-/// How many numbers a variable is encoded in, but for the steps of whole numbers.
-fn plain(variable: &Variable) -> usize {
+/// How many numbers a variable is encoded in.
+fn features(variable: &Variable) -> usize {
     match &variable.kind {
         Kind::Categorical(labels) => labels.len() * variable.elements(),
         _ => variable.elements(),
     }
-}
-
-/// The stairs of the states' slots, given the values seen of each.
-fn stairs(schema: &Schema, seen: &[Vec<f64>]) -> Vec<Stairs> {
-    let slots = schema.state_slots().zip(seen);
-    slots
-        .map(|(slot, seen)| match schema.variable_of(slot).kind {
-            Kind::Integer(_) => Stairs::over(seen),
-            _ => Stairs::default(),
-        })
-        .collect()
 }
 
 fn single(value: f64) -> f32 {

@@ -17,7 +17,7 @@ use super::structure::Structure;
 use super::weights::{Kept, WeightsError, take_blocks};
 use super::world_model::WorldModel;
 
-const KEPT: Kept = Kept { noun: "world model", version: 2, maker: "becausal fit" };
+const KEPT: Kept = Kept { noun: "world model", version: 3, maker: "becausal fit" };
 
 impl WorldModel {
     /// Writes the model into a folder, so that a kill at any moment leaves the last one whole.

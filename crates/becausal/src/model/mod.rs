@@ -21,7 +21,6 @@ mod probe;
 mod refit;
 mod regression;
 mod score;
-mod stairs;
 mod stepping;
 mod structure;
 mod target;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::nn::{
-    Activation, Block, Gru, Layer, Parameter, Parameters, Perceptron, Shape, Source, Tape, Variable,
+    Activation, Block, EVEN_GAIN, Gru, Layer, Parameter, Parameters, Perceptron, Shape, Source,
+    Tape, Variable,
 };
 use crate::random::Stream;
 use crate::schema::Role;
@@ -89,11 +90,18 @@ impl CausalNetwork {
         let state_encoders = encoders("state_encoders", Role::State, states);
         let action_encoders = encoders("action_encoders", Role::Action, actions);
         let embedding = Gru::new(parameters, "embedding", effects, (encoder, action), stream);
-        let mut layer = |name: &str, extent| Layer::new(parameters, name, effects, extent, stream);
+        let mut layer =
+            |name: &str, extent| Layer::new(parameters, name, effects, extent, EVEN_GAIN, stream);
         let query = layer("query", (action, key));
         let action_contribution = layer("action_contribution", (action, hidden));
-        let contribution =
-            Layer::without_bias(parameters, "contribution", effects, (encoder, hidden), stream);
+        let contribution = Layer::without_bias(
+            parameters,
+            "contribution",
+            effects,
+            (encoder, hidden),
+            EVEN_GAIN,
+            stream,
+        );
         let contribution_bias =
             parameters.add("contribution.bias", Block::zeros(Shape::new(effects, 1, hidden)));
         let keys = parameters.add("keys", Block::zeros(Shape::new(1, states, key)));

@@ -59,11 +59,12 @@ impl Probe {
     /// states]`. `None` without a table of actions.
     ///
     /// What is tried beside causes that were found acts in few rows, or it would have been found
-    /// too: the networks need their time to learn it, so it is judged `late` only.
+    /// too: the networks need their time to learn it, so it is judged `late` only; where it is in doubt what of it matters, not
+    /// at all.
     ///
     /// The likelihood lost is below [`NEGLIGIBLE`], a standard error included, and not much in a few
-    /// rows. One that was found in
-    /// the data and matters under no action is kept under all: it is weak, but there.
+    /// rows. One that was found in the data and matters under no action is kept under all: it is
+    /// weak, but there.
     pub fn prune(
         &self,
         member: &Member,
@@ -78,6 +79,10 @@ impl Probe {
         let mut pruned = vec![false; structure.effects() * actions * states];
         for (at, lost) in self.lost(member, structure).iter().enumerate() {
             let (effect, state) = (at / states, at % states);
+            let found = !structure.is_tried(effect, state);
+            if !found && structure.is_widened(effect) && (!late || structure.is_in_doubt(effect)) {
+                continue;
+            }
             let negligible: Vec<bool> = (0..actions)
                 .map(|action| {
                     let rows = lost.iter().zip(inputs.action_of.iter());
@@ -86,10 +91,6 @@ impl Probe {
                     largest_plausible_mean(&lost) < NEGLIGIBLE && !is_rare_but_strong(&lost)
                 })
                 .collect();
-            let found = !structure.is_tried(effect, state);
-            if !found && structure.is_widened(effect) && !late {
-                continue;
-            }
             if found && negligible.iter().all(|&negligible| negligible) {
                 continue;
             }
@@ -193,7 +194,7 @@ fn exchange(
     // What the other parents say, to first order.
     let mut others = vec![vec![1.0; rows]];
     for &parent in parents.iter().filter(|&&parent| parent != state) {
-        for column in 0..encoding.plain_features(parent) {
+        for column in 0..encoding.features_of(parent) {
             let feature: Vec<f64> =
                 (0..rows).map(|row| f64::from(inputs.states.row(parent, row)[column])).collect();
             if feature.iter().any(|&value| value != feature[0]) {
@@ -202,7 +203,7 @@ fn exchange(
         }
     }
     let numeric = encoding.is_number(state);
-    for column in 0..encoding.plain_features(state) {
+    for column in 0..encoding.features_of(state) {
         let own: Vec<f64> =
             (0..rows).map(|row| f64::from(inputs.states.row(state, row)[column])).collect();
         let said: Vec<f64> = if numeric && rows > 4 * others.len() {

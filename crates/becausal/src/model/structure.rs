@@ -26,6 +26,8 @@ pub struct Structure {
     parents: Vec<Vec<usize>>,
     /// For each effect, the parents that nobody found: they are only tried.
     tried: Vec<Vec<usize>>,
+    /// Whether something that is tried matters to an effect, and nobody can tell what.
+    in_doubt: Vec<bool>,
 }
 
 impl Structure {
@@ -50,6 +52,22 @@ impl Structure {
             wider.parents[effect] = everything.collect();
         }
         wider
+    }
+
+    /// The same, and something that is tried is known to matter to these effects, in too few rows to
+    /// tell what.
+    #[must_use]
+    pub fn in_doubt(mut self, effects: &[usize]) -> Self {
+        for &effect in effects {
+            self.in_doubt[effect] = true;
+        }
+        self
+    }
+
+    /// Whether something that is tried matters to an effect, and nobody can tell what.
+    #[must_use]
+    pub fn is_in_doubt(&self, effect: usize) -> bool {
+        self.in_doubt[effect]
     }
 
     /// The same without those parents that were only tried and are of no `use_of(effect, cause)`;
@@ -144,7 +162,8 @@ impl Structure {
     pub fn new(states: usize, actions: usize, parents: Vec<Vec<usize>>) -> Self {
         assert!(parents.iter().flatten().all(|&parent| parent < states + actions));
         let tried = vec![Vec::new(); parents.len()];
-        Self { states, actions, parents, tried }
+        let in_doubt = vec![false; parents.len()];
+        Self { states, actions, parents, tried, in_doubt }
     }
 
     /// The number of state variables.

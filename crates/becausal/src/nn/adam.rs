@@ -37,6 +37,8 @@ pub struct AdamW {
     pub decay: f64,
     /// The largest norm of the gradient that is followed.
     pub clip: f64,
+    /// The share of the mean square of the gradients that is kept from step to step.
+    pub retention: f64,
     first: Gradients,
     second: Gradients,
     steps: i32,
@@ -44,14 +46,13 @@ pub struct AdamW {
 
 impl AdamW {
     const FIRST: f64 = 0.9;
-    const SECOND: f64 = 0.999;
     const SMALL: f32 = 1e-8;
 
     /// An optimiser that has not made a step.
     #[must_use]
     pub fn new(parameters: &Parameters, decay: f64, clip: f64) -> Self {
         let zero = parameters.gradients();
-        Self { decay, clip, first: zero.clone(), second: zero, steps: 0 }
+        Self { decay, clip, retention: 0.999, first: zero.clone(), second: zero, steps: 0 }
     }
 
     /// What is remembered between steps: the running means of the gradients and of their squares,
@@ -86,9 +87,9 @@ impl AdamW {
             (self.clip / norm.max(1e-30)).min(1.0),
             1.0 - rate * self.decay,
             rate / (1.0 - Self::FIRST.powi(self.steps)),
-            1.0 / (1.0 - Self::SECOND.powi(self.steps)),
+            1.0 / (1.0 - self.retention.powi(self.steps)),
             Self::FIRST,
-            Self::SECOND,
+            self.retention,
         ]
         .map(|number| number as f32);
         let moments = self.first.blocks.iter_mut().zip(&mut self.second.blocks);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::block::{Block, Shape};
-use super::linear::{Layer, Source};
+use super::linear::{EVEN_GAIN, Layer, Source};
 use super::math::{sigmoid, simd, tanh};
 use super::parameters::{Parameter, Parameters};
 use super::tape::{Backward, Operation, Tape, Variable};
@@ -31,13 +31,20 @@ impl Gru {
         (inputs, width): (usize, usize),
         stream: &mut Stream,
     ) -> Self {
-        let input =
-            Layer::new(parameters, &format!("{name}.input"), groups, (inputs, 3 * width), stream);
+        let input = Layer::new(
+            parameters,
+            &format!("{name}.input"),
+            groups,
+            (inputs, 3 * width),
+            EVEN_GAIN,
+            stream,
+        );
         let hidden = Layer::without_bias(
             parameters,
             &format!("{name}.hidden"),
             groups,
             (width, 3 * width),
+            EVEN_GAIN,
             stream,
         );
         let candidate_bias = parameters

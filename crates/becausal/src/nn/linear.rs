@@ -16,6 +16,10 @@ pub enum Source {
     Shared(usize),
 }
 
+/// The gain with which a layer gives as much variance as it reads: evenly drawn weights within
+/// sqrt(3 / in) have a variance of 1 / in.
+pub const EVEN_GAIN: f64 = 1.732_050_807_568_877_2;
+
 /// A linear map per group: y = x W + b with W `[groups, in, out]` and b `[groups, 1, out]`.
 #[derive(Debug, Clone, Copy)]
 pub struct Layer {
@@ -24,30 +28,34 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A layer with a bias, drawn evenly within 1 / sqrt(in).
+    /// A layer with a bias: weights are drawn evenly within gain / sqrt(in), biases within
+    /// 1 / sqrt(in).
     pub fn new(
         parameters: &mut Parameters,
         name: &str,
         groups: usize,
         (inputs, outputs): (usize, usize),
+        gain: f64,
         stream: &mut Stream,
     ) -> Self {
-        let mut layer = Self::without_bias(parameters, name, groups, (inputs, outputs), stream);
+        let mut layer =
+            Self::without_bias(parameters, name, groups, (inputs, outputs), gain, stream);
         let shape = Shape::new(groups, 1, outputs);
         let bound = 1.0 / (inputs.max(1) as f64).sqrt();
         layer.bias = Some(parameters.add_uniform(&format!("{name}.bias"), shape, bound, stream));
         layer
     }
 
-    /// A layer without a bias.
+    /// A layer without a bias: weights are drawn evenly within gain / sqrt(in).
     pub fn without_bias(
         parameters: &mut Parameters,
         name: &str,
         groups: usize,
         (inputs, outputs): (usize, usize),
+        gain: f64,
         stream: &mut Stream,
     ) -> Self {
-        let bound = 1.0 / (inputs.max(1) as f64).sqrt();
+        let bound = gain / (inputs.max(1) as f64).sqrt();
         let shape = Shape::new(groups, inputs, outputs);
         let weight = parameters.add_uniform(&format!("{name}.weight"), shape, bound, stream);
         Self { weight, bias: None }

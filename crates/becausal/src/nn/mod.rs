@@ -28,7 +28,7 @@ pub use block::{Block, Shape};
 pub use distribution::Distribution;
 pub use gru::Gru;
 pub use likelihood::{Head, Likelihood};
-pub use linear::{Layer, Source};
+pub use linear::{EVEN_GAIN, Layer, Source};
 pub use math::{add_scaled, dot, exp, sigmoid, simd, softplus, tanh};
 pub use normal::{log_normal_cdf, normal_cdf};
 pub use parameters::{Gradients, Parameter, Parameters};

@@ -28,7 +28,7 @@ impl Perceptron {
             .enumerate()
             .map(|(at, pair)| {
                 let name = format!("{name}.{at}");
-                Layer::new(parameters, &name, groups, (pair[0], pair[1]), stream)
+                Layer::new(parameters, &name, groups, (pair[0], pair[1]), activation.gain(), stream)
             })
             .collect();
         Self { layers, activation }
