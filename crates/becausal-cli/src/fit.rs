@@ -41,16 +41,19 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let recording =
         read(&arguments.data, &ReadOptions { schema, ignore: arguments.ignore.clone() })?;
     let data = recording.transitions;
+    // Before anything that takes long: a mistake in it shows at once.
+    let test = match &arguments.test {
+        Some(path) => {
+            let schema = Some(Arc::clone(data.schema()));
+            let ignore = arguments.ignore.clone();
+            Some(read(path, &ReadOptions { schema, ignore })?.transitions)
+        }
+        None => None,
+    };
     let mut graph = find_graph(common, arguments, &data)?;
     let structure = Structure::of(data.schema(), &graph);
     let (learned, kept_apart) = split(&data, arguments.seed);
-    let kept_apart = match &arguments.test {
-        Some(path) => {
-            let schema = Some(Arc::clone(data.schema()));
-            read(path, &ReadOptions { schema, ignore: arguments.ignore.clone() })?.transitions
-        }
-        None => kept_apart,
-    };
+    let kept_apart = test.unwrap_or(kept_apart);
     let kinds: Vec<ModelKind> =
         if arguments.compare { ModelKind::ALL.to_vec() } else { vec![kind(arguments)] };
     let mut fitted = Vec::new();
