@@ -42,7 +42,7 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
         read(&arguments.data, &ReadOptions { schema, ignore: arguments.ignore.clone() })?;
     let data = recording.transitions;
     // Before anything that takes long: a mistake in it shows at once.
-    let test = match &arguments.test {
+    let other = match &arguments.test {
         Some(path) => {
             let schema = Some(Arc::clone(data.schema()));
             let ignore = arguments.ignore.clone();
@@ -53,7 +53,7 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let mut graph = find_graph(common, arguments, &data)?;
     let structure = Structure::of(data.schema(), &graph);
     let (learned, kept_apart) = split(&data, arguments.seed);
-    let kept_apart = test.unwrap_or(kept_apart);
+    let kept_apart = other.unwrap_or(kept_apart);
     let kinds: Vec<ModelKind> =
         if arguments.compare { ModelKind::ALL.to_vec() } else { vec![kind(arguments)] };
     let mut fitted = Vec::new();
