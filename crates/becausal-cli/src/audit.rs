@@ -1,9 +1,10 @@
 //! `becausal audit`: how often do the explanations of a run hold in its environment?
 
+use becausal::render::AuditText;
 use std::sync::Arc;
 
 use becausal::explain::{AuditOptions, audit};
-use becausal::policy::{Policy, RandomPolicy};
+use becausal::{Policy, RandomPolicy};
 
 use crate::arguments::{Audit, Common};
 use crate::describe;

@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use becausal::Policy;
 use becausal::data::Writer;
+use becausal::env::BuildOrder;
 use becausal::env::{collect, find, random_action};
-use becausal::policy::{ActorCritic, BuildOrder, Policy};
+use becausal::learn::ActorCritic;
 use becausal::run::RunDirectory;
 use becausal::{Environment, Schema, Transitions};
 use serde_json::json;

@@ -1,5 +1,6 @@
 //! `becausal demo`: the whole way from nothing to an explanation.
 
+use becausal::render::{Answer, AuditText, subjects};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -253,7 +254,7 @@ fn told(
 
 /// Whether the claim about the reward holds in the environment itself.
 fn checked(contrast: &Contrast, real: f64) -> String {
-    let (_, other) = contrast.subjects();
+    let (_, other) = subjects(contrast);
     let said = contrast.credit.difference();
     let verdict = match (said * real > 0.0, (said - real).abs() < 0.05 * real.abs().max(1e-9)) {
         (true, true) => "It holds",

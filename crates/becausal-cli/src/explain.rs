@@ -1,14 +1,15 @@
 //! `becausal explain`: why this action, why not another, what if?
 
+use becausal::render::Answer as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use becausal::Environment;
-use becausal::chain::{MOST_STEPS, Step, check_horizon};
+use becausal::Policy;
 use becausal::data::{ReadOptions, read, write_atomically};
 use becausal::env::{AnyEnvironment, parse_action};
+use becausal::explain::chain::{MOST_STEPS, Step, check_horizon};
 use becausal::explain::{Change, Contrast, Explainer, Options, Scale, Situation, Why};
-use becausal::policy::Policy;
 use becausal::render::{Drawing, Picture, chain_layout};
 use serde_json::Value;
 
@@ -211,7 +212,7 @@ impl Answer {
     fn drawing(&self, arguments: &Explain) -> Result<Drawing, Failure> {
         match self {
             Self::Contrast(contrast) if arguments.show == "worth" => {
-                Ok(contrast.waterfall().map_err(Failure::failed)?.drawing())
+                Ok(becausal::render::waterfall(contrast).map_err(Failure::failed)?.drawing())
             }
             _ => Ok(self.picture()?.drawing(&chain_layout())),
         }
@@ -219,7 +220,7 @@ impl Answer {
 }
 
 #[cfg(test)]
-#[path = "../../becausal/tests/common/exact.rs"]
+#[path = "../../becausal-explain/tests/suite/exact.rs"]
 #[allow(dead_code)] // the tests of the library need more of it
 mod exact;
 

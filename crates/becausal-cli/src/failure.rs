@@ -3,13 +3,13 @@
 use std::fmt::{self, Write};
 use std::process::ExitCode;
 
-use becausal::chain::ChainError;
 use becausal::data::{DataError, Problem};
 use becausal::discovery::DiscoveryError;
 use becausal::env::EnvironmentError;
 use becausal::explain::ExplainError;
+use becausal::explain::chain::ChainError;
+use becausal::learn::LearningError;
 use becausal::model::FitError;
-use becausal::policy::LearningError;
 use becausal::run::{RunError, TrainError};
 use becausal::schema::{Mistake, SchemaError};
 
@@ -110,6 +110,9 @@ impl From<DataError> for Failure {
         match &error.problem {
             Problem::Schema(mistakes) => Self::schema(&error.path.display().to_string(), mistakes),
             Problem::UnknownFormat => Self::usage(error),
+            Problem::NoSchema { .. } => {
+                Self::failed(error).with_advice("The option --schema SCHEMA gives one.")
+            }
             _ => Self::failed(error),
         }
     }

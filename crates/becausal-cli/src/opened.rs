@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use becausal::Policy;
 use becausal::env::{self, AnyEnvironment};
 use becausal::model::Dynamics;
-use becausal::policy::Policy;
 use becausal::run::{RunDirectory, TrainConfig};
 use becausal::{CausalGraph, Schema, Transitions};
 

@@ -25,9 +25,10 @@ pub fn check_format(path: &Path) -> Result<(), Failure> {
 
 /// Draws a graph, and beside it the graph of each action: `graph.svg`, `graph.depot.svg`.
 pub fn draw_graph(path: &Path, graph: &CausalGraph, schema: &Schema) -> Result<(), Failure> {
-    write(path, &graph.picture(schema).map_err(Failure::failed)?)?;
+    write(path, &becausal::render::graph_picture(graph, schema).map_err(Failure::failed)?)?;
     for part in &graph.by_action {
-        let picture = graph.action_picture(part, schema).map_err(Failure::failed)?;
+        let picture =
+            becausal::render::action_picture(graph, part, schema).map_err(Failure::failed)?;
         write(&beside(path, &part.label), &picture)?;
     }
     Ok(())

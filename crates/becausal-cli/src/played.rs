@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use becausal::Policy;
 use becausal::data::Row;
 use becausal::env::{AnyEnvironment, replay};
-use becausal::policy::Policy;
 use becausal::{Environment, Transitions};
 
 use crate::failure::Failure;

@@ -1,5 +1,6 @@
 //! `becausal report`: one page about a run.
 
+use becausal::render::{Answer, AuditText};
 use std::path::Path;
 
 use becausal::Transitions;
@@ -8,9 +9,9 @@ use becausal::explain::{
     Audit, AuditOptions, Decision, Explainer, Options, Scale, Situation, audit, decisions,
     typical_actions,
 };
-use becausal::policy::{Policy, RandomPolicy};
 use becausal::render::{self, ReportLearning, ReportScores, ReportStep, action_token};
 use becausal::run::{Metrics, RunDirectory};
+use becausal::{Policy, RandomPolicy};
 use rayon::prelude::*;
 use serde_json::json;
 

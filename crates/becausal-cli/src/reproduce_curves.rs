@@ -5,8 +5,9 @@ use std::path::Path;
 
 use becausal::Environment;
 use becausal::data::write_atomically;
+use becausal::env::BuildOrder;
 use becausal::env::{self, AnyEnvironment, find};
-use becausal::policy::{BuildOrder, Exploration, Imagination, Settings, Training, interact};
+use becausal::learn::{Exploration, Imagination, Settings, Training, interact};
 use becausal::render::{Alignment, Chart, Series, SeriesPoint, Table};
 use serde_json::{Value, json};
 

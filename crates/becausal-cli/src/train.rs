@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use becausal::env::find;
-use becausal::policy::{EpochReport, Evaluation, Imagination, Settings};
+use becausal::learn::{EpochReport, Evaluation, Imagination, Settings};
 use becausal::run::{RunDirectory, Saved, TrainError, TrainingRun};
 use serde_json::json;
 

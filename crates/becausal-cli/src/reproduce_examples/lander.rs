@@ -1,8 +1,9 @@
 //! The paper's figures 3a and 4: LunarLander-Continuous.
 
-use becausal::chain::{Chain, Part, Way};
 use becausal::env::find;
 use becausal::explain::Why;
+use becausal::explain::chain::{Chain, Part, Way};
+use becausal::render::Answer;
 use becausal::render::{Agreement, Claim, ComparisonSection, LayoutOptions, Piece, chain_layout};
 
 use crate::arguments::Common;
@@ -53,7 +54,8 @@ impl Lander {
 
     /// Pictures and data.
     pub fn write(&self, folder: &Folder) -> Result<(), Failure> {
-        let graph = self.study.graph.picture(self.study.data.schema()).map_err(Failure::failed)?;
+        let graph = becausal::render::graph_picture(&self.study.graph, self.study.data.schema())
+            .map_err(Failure::failed)?;
         folder.drawing("lander-graph", &graph.drawing(&LayoutOptions::default()))?;
         folder.text("lander-graph.json", &self.study.graph.to_json())?;
         let chain = self.why.picture().map_err(Failure::failed)?;
@@ -67,7 +69,8 @@ impl Lander {
 
     fn graph_section(&self) -> Result<ComparisonSection, Failure> {
         let Study { graph, data, paid, scores, .. } = &self.study;
-        let picture = graph.picture(data.schema()).map_err(Failure::failed)?;
+        let picture =
+            becausal::render::graph_picture(graph, data.schema()).map_err(Failure::failed)?;
         let rest = self.study.slot("rest");
         let rested = self.study.rows_with(|row| row[rest] == 1.0);
         let causes = graph.parents("rest");
@@ -189,7 +192,7 @@ impl Lander {
             .into_iter()
             .filter(|name| chain.rewards().any(|node| node.name(schema) == *name))
             .collect();
-        let rests = |node: &becausal::chain::Node| {
+        let rests = |node: &becausal::explain::chain::Node| {
             node.part == Part::Outcome && node.name(schema) == "rest"
         };
         let rest = self.to_all.chain.nodes().iter().any(rests);

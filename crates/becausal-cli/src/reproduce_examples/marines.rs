@@ -1,11 +1,12 @@
 //! The paper's figures 3b and 5, and figure 8 of its appendix: Build-Marine.
 
 use becausal::CausalGraph;
-use becausal::chain::{Chain, Edge, Part, Way};
 use becausal::discovery::Score;
 use becausal::env::{Truth, find};
 use becausal::explain::Why;
+use becausal::explain::chain::{Chain, Edge, Part, Way};
 use becausal::model::{ModelKind, WorldModel};
+use becausal::render::Answer;
 use becausal::render::{Agreement, Claim, ComparisonSection, LayoutOptions, Piece, chain_layout};
 
 use crate::arguments::Common;
@@ -64,7 +65,8 @@ impl Marines {
 
     /// Pictures and data.
     pub fn write(&self, folder: &Folder) -> Result<(), Failure> {
-        let graph = self.study.graph.picture(self.study.data.schema()).map_err(Failure::failed)?;
+        let graph = becausal::render::graph_picture(&self.study.graph, self.study.data.schema())
+            .map_err(Failure::failed)?;
         folder.drawing("marines-graph", &graph.drawing(&LayoutOptions::default()))?;
         folder.text("marines-graph.json", &self.study.graph.to_json())?;
         for (name, why) in [("marines-chain", &self.why), ("marines-chain-full", &self.of_full)] {
@@ -85,7 +87,8 @@ impl Marines {
                 edge.from == from && edge.to == to && self.is_spurious(&why.chain, edge)
             })
         };
-        let picture = why.picture_marking(&spurious, "spurious: not in the rules");
+        let picture =
+            becausal::render::picture_marking(why, &spurious, "spurious: not in the rules");
         Ok(picture.map_err(Failure::failed)?.drawing(&chain_layout()))
     }
 
@@ -110,7 +113,8 @@ impl Marines {
 
     fn graph_section(&self) -> Result<ComparisonSection, Failure> {
         let Study { graph, data, paid, scores, .. } = &self.study;
-        let picture = graph.picture(data.schema()).map_err(Failure::failed)?;
+        let picture =
+            becausal::render::graph_picture(graph, data.schema()).map_err(Failure::failed)?;
         let score = Score::of(&graph.matrix(), &self.truth.graph);
         let missed = self.pairs_that(|found, there| !found && there);
         let more = self.pairs_that(|found, there| found && !there);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use becausal::policy::Policy;
+use becausal::Policy;
 use becausal::{Schema, Stream};
 
 /// The rules of the pilot that comes with Gymnasium's LunarLander: lean towards the pad, keep the height that

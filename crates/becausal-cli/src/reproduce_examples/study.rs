@@ -3,15 +3,14 @@
 
 use std::ops::ControlFlow;
 
+use becausal::Policy;
 use becausal::discovery::{Options, discover};
 use becausal::env::{self, AnyEnvironment, find};
 use becausal::explain::{
     Explainer, Options as Choices, Scale, Situation, Why, decisions, typical_actions,
 };
+use becausal::learn::{ActorCritic, Exploration, Imagination, Settings, Training, interact};
 use becausal::model::{Dynamics, FitOptions, ModelKind, Scores, Structure, WorldModel};
-use becausal::policy::{
-    ActorCritic, Exploration, Imagination, Policy, Settings, Training, interact,
-};
 use becausal::{CausalGraph, Environment, Transitions};
 
 use crate::arguments::Common;

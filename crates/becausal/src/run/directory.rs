@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::data::{self, ReadOptions, write_atomically};
-use crate::discovery::CausalGraph;
-use crate::env::{Entry, find};
-use crate::model::WorldModel;
-use crate::policy::ActorCritic;
-use crate::{Schema, Transitions};
+use becausal_core::{Schema, Transitions};
+use becausal_discovery::CausalGraph;
+use becausal_envs::{Entry, find};
+use becausal_learn::ActorCritic;
+use becausal_model::WorldModel;
 
 /// A run directory that cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,9 @@
 
 use toml_edit::{Document, DocumentMut, Item, Table, Value};
 
-use crate::env::{AnyEnvironment, Options, find};
-use crate::policy::{LearningError, Settings};
+use becausal_core::env::{AnyEnvironment, Options};
+use becausal_envs::find;
+use becausal_learn::{LearningError, Settings};
 
 /// How a training was begun, with every setting.
 #[derive(Debug, Clone, PartialEq)]

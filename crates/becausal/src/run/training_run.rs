@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::data::write_atomically;
-use crate::env::{Entry, Options};
-use crate::model::WeightsError;
-use crate::policy::{EpochReport, Evaluation, LearningError, Settings, Training};
+use becausal_core::data::write_atomically;
+use becausal_core::env::Options;
+use becausal_envs::Entry;
+use becausal_learn::{EpochReport, Evaluation, LearningError, Settings, Training};
+use becausal_model::WeightsError;
 
 use super::directory::{RunDirectory, RunError};
 use super::events::EventWriter;

@@ -1,0 +1,85 @@
+//! Reading transitions from a file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::assemble::Assembly;
+use super::csv;
+use super::error::{DataError, Problem};
+use super::header::Header;
+#[cfg(feature = "npz")]
+use super::npz;
+#[cfg(feature = "parquet")]
+use super::parquet;
+use super::transitions::Transitions;
+use super::write::Format;
+use crate::schema::Schema;
+
+/// How to read a file.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// What the columns mean; `None` for the schema that the file carries.
+    pub schema: Option<Arc<Schema>>,
+    /// Columns to leave out. Any other column that the schema does not know is an error.
+    pub ignore: Vec<String>,
+}
+
+/// Transitions as read, and what had to be inferred.
+#[derive(Debug)]
+pub struct Recording {
+    /// What was read.
+    pub transitions: Transitions,
+    /// What the file did not say and where it was taken from, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// Reads `.csv`, `.parquet` or `.npz`, by the ending of its name.
+///
+/// # Errors
+/// When the file cannot be read, is damaged, or does not fit the schema; with row and column.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, DataError> {
+    let problem = |problem: Problem| problem.of(path);
+    match Format::of(path)? {
+        Format::Csv => csv::read(path, options).map_err(problem),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::read(path, options).map_err(problem),
+        #[cfg(feature = "npz")]
+        Format::Npz => npz::read(path, options).map_err(problem),
+        #[cfg(not(all(feature = "npz", feature = "parquet")))]
+        other => Err(problem(Problem::NotBuilt { format: other.name() })),
+    }
+}
+
+/// Names the columns of a file once its schema is known.
+pub(super) fn assembly(
+    path: &Path,
+    options: &ReadOptions,
+    carried: Option<&str>,
+    names: impl FnOnce(&Schema) -> Result<Vec<String>, Problem>,
+) -> Result<Assembly, Problem> {
+    let schema = match (&options.schema, carried) {
+        (Some(schema), _) => Arc::clone(schema),
+        (None, Some(text)) => Arc::new(Schema::parse(text).map_err(Problem::Schema)?),
+        (None, None) => Arc::new(schema_beside(path)?),
+    };
+    let names = names(&schema)?;
+    let header = Header::resolve(&schema, names, &options.ignore).map_err(Problem::Columns)?;
+    Ok(Assembly::new(schema, header))
+}
+
+/// `data.schema.toml` for `data.csv`.
+pub(super) fn schema_path(path: &Path) -> PathBuf {
+    path.with_extension("schema.toml")
+}
+
+fn schema_beside(path: &Path) -> Result<Schema, Problem> {
+    let beside = schema_path(path);
+    match fs::read_to_string(&beside) {
+        Ok(text) => Schema::parse(&text).map_err(Problem::Schema),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(Problem::NoSchema { beside })
+        }
+        Err(source) => Err(Problem::System { action: "read the schema beside it", source }),
+    }
+}

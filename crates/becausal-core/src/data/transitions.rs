@@ -1,0 +1,367 @@
+//! Transitions in columns, with the boundaries of their episodes.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::column::Column;
+use crate::Stream;
+use crate::schema::{Columns, Expression, Schema};
+
+/// Transitions (s, a, o, s') in time order, one column per [`Slot`](crate::schema::Slot).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transitions {
+    schema: Arc<Schema>,
+    columns: Vec<Column>,
+    /// The first row of each episode.
+    starts: Vec<usize>,
+    terminated: Vec<bool>,
+    truncated: Vec<bool>,
+    /// What the environment itself paid, where that was recorded.
+    reward: Option<Vec<f64>>,
+}
+
+/// One transition, as an environment produces it.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    /// s, in the order of the schema's state slots.
+    pub state: &'a [f64],
+    /// a, in the order of the action slots.
+    pub action: &'a [f64],
+    /// o, in the order of the outcome slots.
+    pub outcomes: &'a [f64],
+    /// s'.
+    pub next: &'a [f64],
+    /// What the environment itself paid.
+    pub reward: f64,
+    /// The episode ended by the environment's rules.
+    pub terminated: bool,
+    /// The episode was cut short from outside, by a time limit for instance.
+    pub truncated: bool,
+}
+
+/// Episodes for learning and episodes held out, by index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EpisodeSplit {
+    /// Episodes to learn from, ascending.
+    pub train: Vec<usize>,
+    /// Episodes to judge by, ascending.
+    pub held_out: Vec<usize>,
+}
+
+/// Columns and flags that became whole transitions; put together by `assemble`.
+pub(super) struct Parts {
+    pub(super) columns: Vec<Column>,
+    pub(super) starts: Vec<usize>,
+    pub(super) terminated: Vec<bool>,
+    pub(super) truncated: Vec<bool>,
+    pub(super) reward: Option<Vec<f64>>,
+}
+
+impl Transitions {
+    /// No transitions yet, with a column for what the environment pays.
+    #[must_use]
+    pub fn new(schema: Arc<Schema>) -> Self {
+        let columns = (0..schema.slots().len())
+            .map(|slot| Column::new(&schema.variable_of(slot).kind))
+            .collect();
+        Self {
+            schema,
+            columns,
+            starts: Vec::new(),
+            terminated: Vec::new(),
+            truncated: Vec::new(),
+            reward: Some(Vec::new()),
+        }
+    }
+
+    pub(super) fn from_parts(schema: Arc<Schema>, parts: Parts) -> Self {
+        let Parts { columns, starts, terminated, truncated, reward } = parts;
+        Self { schema, columns, starts, terminated, truncated, reward }
+    }
+
+    /// Marks the last row of an episode as its end by the environment's rules where `ended` says so.
+    pub(super) fn mark_terminated(&mut self, ended: impl Fn(usize) -> bool) {
+        for episode in 0..self.episodes() {
+            let last = self.episode(episode).end - 1;
+            self.terminated[last] = ended(last);
+        }
+    }
+
+    /// Marks the last row of every episode that did not terminate as truncated.
+    pub(crate) fn cut_short(&mut self) {
+        for episode in 0..self.episodes() {
+            // An episode may have no rows yet.
+            if let Some(last) = self.episode(episode).last() {
+                self.truncated[last] |= !self.terminated[last];
+            }
+        }
+    }
+
+    /// What the columns mean.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Number of transitions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.terminated.len()
+    }
+
+    /// Whether there are no transitions.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.terminated.is_empty()
+    }
+
+    /// The values of a slot.
+    #[must_use]
+    pub fn column(&self, slot: usize) -> &Column {
+        &self.columns[slot]
+    }
+
+    /// The index of a category in a row.
+    ///
+    /// # Panics
+    /// When the slot holds no categories or there is no such row.
+    #[must_use]
+    pub fn code(&self, slot: usize, row: usize) -> usize {
+        match &self.columns[slot] {
+            Column::Codes(codes) => codes[row] as usize,
+            _ => panic!("`{}` is not categorical", self.schema.slots()[slot].name),
+        }
+    }
+
+    /// Whether each transition ended its episode by the environment's rules.
+    #[must_use]
+    pub fn terminated(&self) -> &[bool] {
+        &self.terminated
+    }
+
+    /// Whether the episode was cut short after each transition.
+    #[must_use]
+    pub fn truncated(&self) -> &[bool] {
+        &self.truncated
+    }
+
+    /// What the environment itself paid for each transition, where that was recorded.
+    #[must_use]
+    pub fn reward(&self) -> Option<&[f64]> {
+        self.reward.as_deref()
+    }
+
+    /// Number of episodes.
+    #[must_use]
+    pub fn episodes(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The rows of an episode.
+    ///
+    /// # Panics
+    /// When there is no such episode.
+    #[must_use]
+    pub fn episode(&self, episode: usize) -> Range<usize> {
+        let end = self.starts.get(episode + 1).copied().unwrap_or(self.len());
+        self.starts[episode]..end
+    }
+
+    /// The episode that a row belongs to.
+    #[must_use]
+    pub fn episode_of(&self, row: usize) -> usize {
+        self.starts.partition_point(|&start| start <= row).saturating_sub(1)
+    }
+
+    /// The rows of these episodes, one episode after the other.
+    #[must_use]
+    pub fn rows_of(&self, episodes: &[usize]) -> Vec<usize> {
+        episodes.iter().flat_map(|&episode| self.episode(episode)).collect()
+    }
+
+    /// The next row pushed begins an episode.
+    pub fn begin_episode(&mut self) {
+        if self.starts.last() != Some(&self.len()) {
+            self.starts.push(self.len());
+        }
+    }
+
+    /// Adds a transition to the current episode.
+    ///
+    /// # Panics
+    /// When a part of the row has not as many numbers as the schema has slots for it.
+    pub fn push(&mut self, row: &Row<'_>) {
+        if self.starts.is_empty() {
+            self.begin_episode();
+        }
+        let parts = [row.state, row.action, row.outcomes, row.next];
+        let count: usize = parts.iter().map(|part| part.len()).sum();
+        assert_eq!(count, self.columns.len(), "numbers in a transition of {}", self.schema.name());
+        let values = parts.into_iter().flatten();
+        for (column, &value) in self.columns.iter_mut().zip(values) {
+            column.push(value);
+        }
+        self.terminated.push(row.terminated);
+        self.truncated.push(row.truncated);
+        if let Some(reward) = &mut self.reward {
+            reward.push(row.reward);
+        }
+    }
+
+    /// Adds all of `other`, whose first row begins an episode.
+    ///
+    /// # Panics
+    /// When the schemas differ.
+    pub fn append(&mut self, other: &Self) {
+        assert_eq!(self.schema, other.schema, "transitions of one schema");
+        if self.is_empty() {
+            self.reward = other.reward.is_some().then(Vec::new);
+        }
+        let offset = self.len();
+        self.starts.extend(other.starts.iter().map(|start| start + offset));
+        self.extend(other, 0..other.len());
+    }
+
+    /// Adds rows without a boundary.
+    fn extend(&mut self, other: &Self, range: Range<usize>) {
+        for (mine, theirs) in self.columns.iter_mut().zip(&other.columns) {
+            mine.extend(theirs, range.clone());
+        }
+        self.terminated.extend_from_slice(&other.terminated[range.clone()]);
+        self.truncated.extend_from_slice(&other.truncated[range.clone()]);
+        match (&mut self.reward, &other.reward) {
+            (Some(mine), Some(theirs)) => mine.extend_from_slice(&theirs[range]),
+            (mine, _) => *mine = None,
+        }
+    }
+
+    /// A copy of some consecutive rows. An episode that is cut begins or ends there.
+    ///
+    /// # Panics
+    /// When the range reaches beyond the rows.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        let mut part = Self::new(Arc::clone(&self.schema));
+        if self.reward.is_none() {
+            part.reward = None;
+        }
+        part.extend(self, range.clone());
+        let inside = self.starts.iter().filter(|start| range.contains(start));
+        part.starts = inside.map(|start| start - range.start).collect();
+        if !range.is_empty() && part.starts.first() != Some(&0) {
+            part.starts.insert(0, 0);
+        }
+        part
+    }
+
+    /// A copy of some episodes, in the order given.
+    ///
+    /// # Panics
+    /// When there is no such episode.
+    #[must_use]
+    pub fn select_episodes(&self, episodes: &[usize]) -> Self {
+        let mut part = self.slice(0..0);
+        for &episode in episodes {
+            part.begin_episode();
+            part.extend(self, self.episode(episode));
+        }
+        part
+    }
+
+    /// A copy of some rows, in ascending order. Each keeps the episode it is of.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn select_rows(&self, rows: &[usize]) -> Self {
+        let mut part = self.slice(0..0);
+        let mut last = None;
+        for &row in rows {
+            let episode = Some(self.episode_of(row));
+            if episode != last {
+                part.begin_episode();
+                last = episode;
+            }
+            part.extend(self, row..row + 1);
+        }
+        part
+    }
+
+    /// Divides the episodes at random, about `held_out` of the rows on the one side.
+    ///
+    /// Rows of an episode are never divided: neighbours in time are too alike for one to judge
+    /// what was learned from the other. With two episodes or more neither side is empty.
+    #[must_use]
+    pub fn split_episodes(&self, held_out: f64, stream: &mut Stream) -> EpisodeSplit {
+        let order = stream.permutation(self.episodes());
+        let wanted = held_out.clamp(0.0, 1.0) * self.len() as f64;
+        let mut split = EpisodeSplit { train: Vec::new(), held_out: Vec::new() };
+        let mut rows = 0;
+        for (index, &episode) in order.iter().enumerate() {
+            let length = self.episode(episode).len();
+            // An episode goes where it brings the share nearer to what was asked for.
+            let nearer = (rows as f64 + length as f64 / 2.0) <= wanted;
+            let first = index == 0 && held_out > 0.0;
+            let last = index + 1 == order.len() && split.train.is_empty() && held_out < 1.0;
+            if (nearer || first) && !last {
+                rows += length;
+                split.held_out.push(episode);
+            } else {
+                split.train.push(episode);
+            }
+        }
+        split.train.sort_unstable();
+        split.held_out.sort_unstable();
+        split
+    }
+
+    /// `count` rows drawn with replacement.
+    ///
+    /// # Panics
+    /// When there are no rows to draw from, or more than 2^32.
+    #[must_use]
+    pub fn sample(&self, count: usize, stream: &mut Stream) -> Vec<usize> {
+        (0..count).map(|_| stream.below(self.len())).collect()
+    }
+
+    /// A transition as one row: states, actions, outcomes, next states.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> Vec<f64> {
+        self.columns.iter().map(|column| column.get(row)).collect()
+    }
+
+    /// The value of an expression in every row.
+    #[must_use]
+    pub fn evaluate(&self, expression: &Expression) -> Vec<f64> {
+        const ROWS: usize = 1 << 15;
+        let mut values = vec![0.0; self.len()];
+        values
+            .par_chunks_mut(ROWS)
+            .enumerate()
+            .for_each(|(chunk, into)| expression.evaluate(self, chunk * ROWS, into));
+        values
+    }
+
+    /// The sum of the schema's reward terms in every row.
+    #[must_use]
+    pub fn total_reward(&self) -> Vec<f64> {
+        let mut total = vec![0.0; self.len()];
+        for reward in self.schema.rewards() {
+            for (sum, term) in total.iter_mut().zip(self.evaluate(&reward.expression)) {
+                *sum += term;
+            }
+        }
+        total
+    }
+}
+
+impl Columns for Transitions {
+    fn load(&self, slot: usize, from: usize, into: &mut [f64]) {
+        self.columns[slot].load(from, into);
+    }
+}

@@ -1,0 +1,234 @@
+//! Writing transitions to a file: whole or not at all.
+
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::NamedTempFile;
+
+use super::csv::CsvWriter;
+use super::error::{DataError, Problem};
+#[cfg(feature = "npz")]
+use super::npz::NpzWriter;
+#[cfg(feature = "parquet")]
+use super::parquet::ParquetWriter;
+use super::read::schema_path;
+use super::transitions::Transitions;
+use crate::schema::Schema;
+
+/// A file format, told by the ending of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Comma-separated text.
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+    /// NumPy's archive of arrays.
+    Npz,
+}
+
+impl Format {
+    /// The name of the format, and of the feature it is built with.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+            Self::Npz => "npz",
+        }
+    }
+
+    /// The format of a file by its name.
+    ///
+    /// # Errors
+    /// When the name ends in none of `.csv`, `.parquet`, `.npz`.
+    pub fn of(path: &Path) -> Result<Self, DataError> {
+        let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_lowercase);
+        match ending.as_deref() {
+            Some("csv") => Ok(Self::Csv),
+            Some("parquet") => Ok(Self::Parquet),
+            Some("npz") => Ok(Self::Npz),
+            _ => Err(Problem::UnknownFormat.of(path)),
+        }
+    }
+}
+
+/// Writes transitions as they come. The file appears under its name only when it is complete:
+/// until [`Writer::finish`] it is a temporary one beside it, gone if the writer is dropped.
+pub struct Writer {
+    path: PathBuf,
+    schema: Arc<Schema>,
+    with_reward: bool,
+    output: Output,
+}
+
+type Temporary = BufWriter<NamedTempFile>;
+
+enum Output {
+    Csv(Box<CsvWriter<Temporary>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetWriter<Temporary>>),
+    #[cfg(feature = "npz")]
+    Npz(Box<NpzWriter<Temporary>>),
+}
+
+impl Writer {
+    /// Begins a file. `with_reward` says whether what the environment paid is written too.
+    ///
+    /// # Errors
+    /// When the format is unknown or nothing can be written there.
+    pub fn create(path: &Path, schema: &Arc<Schema>, with_reward: bool) -> Result<Self, DataError> {
+        let format = Format::of(path)?;
+        let problem = |problem: Problem| problem.of(path);
+        let file = BufWriter::with_capacity(1 << 16, temporary(path).map_err(problem)?);
+        let output = match format {
+            Format::Csv => CsvWriter::new(file, &column_names(schema, with_reward))
+                .map(|writer| Output::Csv(Box::new(writer))),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => ParquetWriter::new(file, schema, with_reward)
+                .map(|writer| Output::Parquet(Box::new(writer))),
+            #[cfg(feature = "npz")]
+            Format::Npz => NpzWriter::new(file, directory(path), schema, with_reward)
+                .map(|writer| Output::Npz(Box::new(writer))),
+            #[cfg(not(all(feature = "npz", feature = "parquet")))]
+            other => Err(Problem::NotBuilt { format: other.name() }),
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            schema: Arc::clone(schema),
+            with_reward,
+            output: output.map_err(problem)?,
+        })
+    }
+
+    /// Adds transitions; their first row begins an episode.
+    ///
+    /// # Errors
+    /// When they cannot be written, because the disk is full for instance.
+    ///
+    /// # Panics
+    /// When their schema is another one, or they have no reward although one is to be written.
+    pub fn append(&mut self, transitions: &Transitions) -> Result<(), DataError> {
+        assert_eq!(self.schema, *transitions.schema(), "transitions of the file's schema");
+        assert_eq!(
+            self.with_reward,
+            transitions.reward().is_some(),
+            "a reward in all rows or none"
+        );
+        match &mut self.output {
+            Output::Csv(writer) => writer.append(transitions),
+            #[cfg(feature = "parquet")]
+            Output::Parquet(writer) => writer.append(transitions),
+            #[cfg(feature = "npz")]
+            Output::Npz(writer) => writer.append(transitions),
+        }
+        .map_err(|problem| problem.of(&self.path))
+    }
+
+    /// Completes the file and gives it its name, replacing an older one.
+    ///
+    /// # Errors
+    /// When it cannot be written; then no file, or the older one, is there.
+    pub fn finish(self) -> Result<(), DataError> {
+        let path = self.path;
+        let (file, beside) = match self.output {
+            Output::Csv(writer) => (writer.finish(), true),
+            #[cfg(feature = "parquet")]
+            Output::Parquet(writer) => (writer.finish(), false),
+            #[cfg(feature = "npz")]
+            Output::Npz(writer) => (writer.finish(), true),
+        };
+        let file = file.map_err(|problem| problem.of(&path))?;
+        if beside {
+            write_atomically(&schema_path(&path), self.schema.to_toml().as_bytes())?;
+        }
+        let file = file
+            .into_inner()
+            .map_err(|error| Problem::system("write", error.into_error()).of(&path))?;
+        persist(file, &path)
+    }
+}
+
+/// Writes transitions to a file in one go.
+///
+/// # Errors
+/// When the format is unknown or the file cannot be written.
+pub fn write(path: &Path, transitions: &Transitions) -> Result<(), DataError> {
+    let mut writer = Writer::create(path, transitions.schema(), transitions.reward().is_some())?;
+    writer.append(transitions)?;
+    writer.finish()
+}
+
+/// Writes a small file so that it is there whole or not at all.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), DataError> {
+    let mut file = temporary(path).map_err(|problem| problem.of(path))?;
+    // Past the wrapper, whose errors name the temporary file.
+    let written = file.as_file_mut().write_all(content);
+    written.map_err(|source| Problem::system("write", source).of(path))?;
+    persist(file, path)
+}
+
+/// The columns of a file in order.
+fn column_names(schema: &Schema, with_reward: bool) -> Vec<String> {
+    let slots = schema.slots().iter().map(|slot| slot.name.clone());
+    let reward = with_reward.then(|| "reward".to_owned());
+    std::iter::once("episode".to_owned())
+        .chain(slots)
+        .chain(reward)
+        .chain(["terminated".to_owned(), "truncated".to_owned()])
+        .collect()
+}
+
+/// A whole number, exactly: the readers and environments let none beyond 2^53 in.
+#[cfg(any(feature = "npz", feature = "parquet"))]
+#[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
+pub(super) fn whole(value: f64) -> i64 {
+    value as i64
+}
+
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn temporary(path: &Path) -> Result<NamedTempFile, Problem> {
+    if fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
+        let source = std::io::Error::other("there is a folder of this name");
+        return Err(Problem::system("write", source));
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".becausal-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any program creates a file; temporary ones are private by default.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder
+        .tempfile_in(directory(path))
+        .map_err(|error| Problem::system("write", std::io::Error::new(error.kind(), plain(&error))))
+}
+
+/// The system's words without the temporary file's name, which nobody asked for.
+fn plain(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "the folder does not exist".into(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".into(),
+        _ => {
+            let text = error.to_string();
+            text.split(" at path").next().unwrap_or(&text).to_owned()
+        }
+    }
+}
+
+fn persist(file: NamedTempFile, path: &Path) -> Result<(), DataError> {
+    let problem = |source| Problem::system("write", source).of(path);
+    file.as_file().sync_all().map_err(problem)?;
+    file.persist(path).map(drop).map_err(|error| problem(error.error))
+}

@@ -1,0 +1,114 @@
+//! What every environment can do.
+
+use std::sync::Arc;
+
+use crate::schema::{Role, Schema};
+
+/// An environment with a factorised state.
+///
+/// Its random numbers come from a stream that is part of it: a clone goes on exactly like the
+/// original, and given another action it shows what would have happened with the *same* noise.
+pub trait Environment: Clone + Send {
+    /// What its variables are.
+    fn schema(&self) -> &Arc<Schema>;
+
+    /// Begins an episode. The same seed always begins the same one.
+    fn reset(&mut self, seed: u64);
+
+    /// The current state, in the order of the schema's state slots.
+    fn state(&self) -> &[f64];
+
+    /// Takes an action, in the order of the schema's action slots: a category by its index, a
+    /// boolean as 0 or 1.
+    ///
+    /// # Errors
+    /// When the action is none of the environment's, or the episode is over: only
+    /// [`reset`](Self::reset) begins another one.
+    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError>;
+
+    /// A drawing of the current state as SVG, from environments that can be drawn.
+    fn scene(&self) -> Option<String> {
+        None
+    }
+}
+
+/// What a step led to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step<'a> {
+    /// The state after the step, s'.
+    pub state: &'a [f64],
+    /// The outcomes, o.
+    pub outcomes: &'a [f64],
+    /// What the environment itself pays; the reward terms of the schema may sum to something else.
+    pub reward: f64,
+    /// The episode is over by the environment's own rules.
+    pub terminated: bool,
+    /// The episode is cut short from outside, by a time limit for instance.
+    pub truncated: bool,
+}
+
+/// Something an environment cannot do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EnvironmentError {
+    /// No environment has this id.
+    #[error("unknown environment `{id}` ({hint})")]
+    Unknown {
+        /// The id asked for.
+        id: String,
+        /// The id that was probably meant.
+        hint: String,
+    },
+    /// An option that the environment does not have, or a value that it cannot take.
+    #[error("{id}: option `{option}`: {message}")]
+    Option {
+        /// The environment.
+        id: String,
+        /// The option.
+        option: String,
+        /// What was expected and given.
+        message: String,
+    },
+    /// An action with too many or too few numbers, or a value out of range.
+    #[error("{environment}: {message}")]
+    Action {
+        /// The environment.
+        environment: String,
+        /// What was expected and given.
+        message: String,
+    },
+    /// A step after the end.
+    #[error("{environment}: the episode is over, expected a reset before the next step")]
+    Over {
+        /// The environment.
+        environment: String,
+    },
+}
+
+/// The checks that stand at the beginning of every step.
+///
+/// # Errors
+/// When the episode is over, or the action is not one of the schema.
+pub fn check_step(schema: &Schema, over: bool, action: &[f64]) -> Result<(), EnvironmentError> {
+    if over {
+        return Err(EnvironmentError::Over { environment: schema.name().to_owned() });
+    }
+    let slots = schema.action_slots();
+    let wrong = |message: String| {
+        Err(EnvironmentError::Action { environment: schema.name().to_owned(), message })
+    };
+    if action.len() != slots.len() {
+        let names: Vec<&str> = schema.of_role(Role::Action).map(|v| v.name.as_str()).collect();
+        return wrong(format!(
+            "an action of {} numbers, expected {} ({})",
+            action.len(),
+            slots.len(),
+            names.join(", ")
+        ));
+    }
+    for (slot, &value) in slots.zip(action) {
+        if let Some(objection) = schema.variable_of(slot).kind.objection(value) {
+            return wrong(format!("action `{}`: {objection}", schema.slots()[slot].name));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,17 @@
+//! The [`Environment`] trait, and what works with any environment: time limits, batches, recording.
+
+mod action;
+mod any;
+mod batch;
+mod collect;
+mod environment;
+mod options;
+mod time_limit;
+
+pub use action::{parse_action, random_action, read_actions};
+pub use any::AnyEnvironment;
+pub use batch::Batch;
+pub use collect::{collect, episode_seed, record_at_random, replay};
+pub use environment::{Environment, EnvironmentError, Step, check_step};
+pub use options::{OptionDescription, Options};
+pub use time_limit::TimeLimit;

@@ -1,0 +1,59 @@
+//! How an agent chooses its actions.
+
+use std::sync::Arc;
+
+use crate::env::{EnvironmentError, random_action};
+use crate::random::Stream;
+use crate::schema::Schema;
+
+/// Something that acts: from a state to an action, both slot by slot as in the schema.
+pub trait Policy: Sync {
+    /// What the variables are.
+    fn schema(&self) -> &Arc<Schema>;
+
+    /// The most likely action.
+    fn mode(&self, state: &[f64]) -> Vec<f64>;
+
+    /// An action drawn from the policy's distribution. All randomness comes from `stream`: with
+    /// the same stream, two states with the same distribution get the same action.
+    fn sample(&self, state: &[f64], stream: &mut Stream) -> Vec<f64>;
+}
+
+/// Acts at random, whatever the state: every category alike, numbers uniformly within their bounds.
+#[derive(Debug, Clone)]
+pub struct RandomPolicy {
+    schema: Arc<Schema>,
+}
+
+impl RandomPolicy {
+    /// The random policy over the actions of a schema.
+    ///
+    /// # Errors
+    /// When an action has no bounds to draw between.
+    pub fn new(schema: Arc<Schema>) -> Result<Self, EnvironmentError> {
+        let policy = Self { schema };
+        policy.draw(&mut Stream::new(0))?;
+        Ok(policy)
+    }
+
+    fn draw(&self, stream: &mut Stream) -> Result<Vec<f64>, EnvironmentError> {
+        let mut action = vec![0.0; self.schema.action_slots().len()];
+        random_action(&self.schema, stream, &mut action)?;
+        Ok(action)
+    }
+}
+
+impl Policy for RandomPolicy {
+    fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Draws from a stream of its own that starts anew each time: random, but always the same.
+    fn mode(&self, state: &[f64]) -> Vec<f64> {
+        self.sample(state, &mut Stream::new(0))
+    }
+
+    fn sample(&self, _state: &[f64], stream: &mut Stream) -> Vec<f64> {
+        self.draw(stream).expect("tried when the policy was made")
+    }
+}

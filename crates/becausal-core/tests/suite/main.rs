@@ -1,0 +1,5 @@
+//! What a schema and files of transitions promise.
+
+mod common;
+mod data;
+mod schema;

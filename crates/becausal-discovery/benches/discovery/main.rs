@@ -1,0 +1,343 @@
+//! What discovery is worth: `cargo bench --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|speed`.
+
+mod power;
+mod probes;
+mod worlds;
+
+use std::fmt::Write;
+use std::time::Instant;
+
+use becausal_core::Transitions;
+use becausal_core::env::{EnvironmentError, collect, random_action};
+use becausal_discovery::{
+    ByAction, CausalGraph, Method, Options, Score, Verdict, discover_quietly,
+};
+use becausal_envs::find;
+
+use probes::{Answer, PROBES};
+use worlds::{World, families};
+
+fn main() {
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|a| a == name);
+    if wanted("truth") {
+        truth();
+    }
+    if wanted("probes") {
+        probes();
+    }
+    if wanted("calibration") {
+        calibration();
+    }
+    if wanted("development") {
+        worlds(false);
+    }
+    if wanted("test") {
+        worlds(true);
+    }
+    let detailed = arguments.iter().any(|argument| argument == "detailed");
+    if wanted("power") {
+        power::power(false, detailed);
+    }
+    if wanted("power-fresh") {
+        power::power(true, detailed);
+    }
+    if wanted("by-action") {
+        by_action();
+    }
+    if wanted("speed") {
+        speed();
+    }
+}
+
+/// Rows of an environment under random actions.
+fn record(id: &str, rows: usize, seed: u64) -> Transitions {
+    let entry = find(id).expect("an environment");
+    let environment = entry.make(&becausal_core::env::Options::default()).expect("an environment");
+    let schema = entry.schema();
+    let mut data = Transitions::new(schema.clone());
+    collect(
+        &environment,
+        rows,
+        seed,
+        |_, stream, action| random_action(&schema, stream, action),
+        |part| {
+            data.append(part);
+            Ok::<(), EnvironmentError>(())
+        },
+    )
+    .expect("transitions");
+    data
+}
+
+fn graph(data: &Transitions, method: Method) -> CausalGraph {
+    discover_quietly(data, &Options { method, ..Options::default() }).expect("a graph")
+}
+
+fn truth() {
+    for (id, rows) in [
+        ("AimTest-v0", 20_000),
+        ("AimTest-v0", 5_000),
+        ("CartPole-v1", 20_000),
+        ("Vacuum-v0", 5_000),
+    ] {
+        let truth = find(id).expect("an environment").truth().expect("a known truth");
+        let edges = truth.graph.iter().flatten().filter(|edge| **edge).count();
+        let mut f1 = Vec::new();
+        let mut seconds = 0.0;
+        println!("{id}, {rows} rows, {edges} edges:");
+        for seed in 0..10 {
+            let data = record(id, rows, seed);
+            let started = Instant::now();
+            let graph = graph(&data, Method::Auto);
+            seconds += started.elapsed().as_secs_f64();
+            let score = Score::of(&graph.matrix(), &truth.graph);
+            f1.push(score.f1());
+            let wrong: Vec<String> = graph
+                .pairs
+                .iter()
+                .zip(truth.graph.iter().flatten())
+                .filter(|(pair, truth)| (pair.verdict == Verdict::Edge) != **truth)
+                .map(|(pair, _)| {
+                    format!(
+                        "{}->{} {} p {:.1e} {:.1e}",
+                        pair.cause,
+                        pair.effect,
+                        pair.verdict.word(),
+                        pair.p,
+                        pair.strength
+                    )
+                })
+                .collect();
+            let proxies = graph.pairs.iter().filter(|p| p.proxy).count();
+            println!(
+                "  seed {seed}: F1 {:.4}, {} right, {} false, {} missed, {proxies} proxies {}",
+                score.f1(),
+                score.right,
+                score.false_edges,
+                score.missed,
+                wrong.join("; ")
+            );
+        }
+        println!("  mean F1 {:.4}, {:.2} s a graph", f1.iter().sum::<f64>() / 10.0, seconds / 10.0);
+    }
+}
+
+fn worlds(test: bool) {
+    for family in families(test) {
+        let (mut total, mut untold, mut flagged) = (Score::default(), 0, 0);
+        let mut ambiguous = (0, 0);
+        let mut f1 = Vec::new();
+        let started = Instant::now();
+        let mut wrong = Vec::new();
+        for seed in 0..6 {
+            let world = World::new(family, seed + if test { 1000 } else { 0 });
+            let graph = graph(&world.record(20_000, seed), Method::Auto);
+            let mut found = graph.matrix();
+            let causes = world.truth[0].len();
+            for (place, pair) in graph.pairs.iter().enumerate() {
+                let (effect, cause) = (place / causes, place % causes);
+                if world.ambiguous[effect][cause] {
+                    ambiguous.0 += 1;
+                    ambiguous.1 += usize::from(pair.verdict == Verdict::Untestable);
+                    found[effect][cause] = world.truth[effect][cause];
+                    continue;
+                }
+                untold += usize::from(pair.verdict == Verdict::Untestable);
+                flagged += usize::from(pair.proxy);
+                if (pair.verdict == Verdict::Edge) != world.truth[effect][cause] {
+                    wrong.push(format!(
+                        "{seed}: {}->{} {} p {:.1e} {:.1e}{}",
+                        pair.cause,
+                        pair.effect,
+                        pair.verdict.word(),
+                        pair.p,
+                        pair.strength,
+                        if pair.proxy { " proxy" } else { "" }
+                    ));
+                }
+            }
+            let score = Score::of(&found, &world.truth);
+            f1.push(score.f1());
+            total.right += score.right;
+            total.false_edges += score.false_edges;
+            total.missed += score.missed;
+        }
+        println!(
+            "{family:18} F1 {:.4} (least {:.3}), {} right, {} false, {} missed, {untold} untestable, {flagged} flagged, ambiguous told apart {} of {}, {:.2} s a graph",
+            f1.iter().sum::<f64>() / f1.len() as f64,
+            f1.iter().copied().fold(1.0, f64::min),
+            total.right,
+            total.false_edges,
+            total.missed,
+            ambiguous.1,
+            ambiguous.0,
+            started.elapsed().as_secs_f64() / 6.0
+        );
+        for line in wrong {
+            println!("    {line}");
+        }
+    }
+}
+
+/// The cases of the facts about independence tests: share of right answers.
+fn probes() {
+    println!("{:44} {:>7} {:>7}", "probe (20 repetitions)", "1,500", "10,000");
+    for (probe, (name, answer)) in PROBES.iter().enumerate() {
+        let share = |rows: usize| {
+            let right = (0..20).filter(|&seed| {
+                let graph = graph(&probes::record(probe, rows, seed), Method::Auto);
+                let pair = graph.pair("x", "y").expect("the pair");
+                let cannot = pair.verdict == Verdict::Untestable;
+                match answer {
+                    Answer::Edge => pair.verdict == Verdict::Edge,
+                    Answer::None => pair.verdict == Verdict::None,
+                    Answer::CannotTell => cannot,
+                    Answer::NoneOrFlagged => pair.verdict != Verdict::Edge || pair.proxy,
+                    Answer::EdgeOrCannotTell => cannot || pair.verdict == Verdict::Edge,
+                }
+            });
+            right.count() as f64 / 20.0
+        };
+        println!("{name:44} {:>7.2} {:>7.2}   {answer:?}", share(1500), share(10_000));
+    }
+}
+
+/// p-values of a pair without effect, on autocorrelated episodes.
+fn calibration() {
+    const REPETITIONS: u64 = 300;
+    println!("p-values without effect, {REPETITIONS} repetitions: share at most alpha");
+    println!(
+        "{:40} {:>6} {:>6} {:>6} {:>6} {:>10}",
+        "data", ".01", ".05", ".2", ".5", "untestable"
+    );
+    for (name, rows, length) in [
+        ("2,000 rows in 40 episodes", 2000, 50),
+        ("2,000 rows in 200 episodes", 2000, 10),
+        ("2,000 rows in 5 episodes", 2000, 400),
+        ("2,000 rows in 1 episode", 2000, 2000),
+        ("10,000 rows in 100 episodes", 10_000, 100),
+    ] {
+        let mut untestable = 0;
+        let p: Vec<f64> = (0..REPETITIONS)
+            .map(|seed| {
+                let graph = graph(&probes::null(rows, length, seed), Method::Auto);
+                let pair = graph.pair("x", "y").expect("the pair");
+                untestable += usize::from(pair.verdict == Verdict::Untestable);
+                pair.p
+            })
+            .collect();
+        let share = |alpha: f64| p.iter().filter(|p| **p <= alpha).count() as f64 / p.len() as f64;
+        println!(
+            "{name:40} {:>6.3} {:>6.3} {:>6.3} {:>6.3} {:>10.3}",
+            share(0.01),
+            share(0.05),
+            share(0.2),
+            share(0.5),
+            untestable as f64 / p.len() as f64
+        );
+    }
+}
+
+/// The AIM test's 100 edges, by both ways.
+fn by_action() {
+    let truth = find("AimTest-v0").expect("an environment").truth().expect("a known truth");
+    for rows in [20_000, 5_000] {
+        for (name, way) in [("within", ByAction::Within), ("direct", ByAction::Direct)] {
+            let mut shares = Vec::new();
+            for seed in 0..10 {
+                let data = record("AimTest-v0", rows, seed);
+                let options = Options { by_action: Some(way), ..Options::default() };
+                let graph = discover_quietly(&data, &options).expect("a graph");
+                let (mut right, mut all) = (0, 0);
+                for (found, truth) in graph.by_action.iter().zip(&truth.by_action) {
+                    let score = Score::of(&found.matrix(), &truth.graph);
+                    right += score.pairs - score.distance();
+                    all += score.pairs;
+                }
+                shares.push(100.0 * right as f64 / all as f64);
+            }
+            let mean = shares.iter().sum::<f64>() / 10.0;
+            let least = shares.iter().copied().fold(100.0, f64::min);
+            println!(
+                "AimTest-v0, {rows} rows, by action, {name}: {mean:.1} % right (least {least:.0} %)"
+            );
+        }
+    }
+}
+
+/// A chain of `count` numbers, each moved by two others and by one of three actions.
+fn chain(count: usize, rows: usize) -> Transitions {
+    let mut text = String::from("name = \"Chain\"\n[state]\n");
+    for state in 0..count - 1 {
+        let _ = writeln!(text, "s{state} = {{ kind = \"continuous\" }}");
+    }
+    text.push_str("[action]\na = { kind = \"categorical\", labels = [\"0\", \"1\", \"2\"] }\n");
+    let schema = std::sync::Arc::new(becausal_core::Schema::parse(&text).expect("a schema"));
+    let mut data = Transitions::new(schema);
+    let mut stream = becausal_core::Stream::new(1);
+    let mut state = vec![0.0; count - 1];
+    for row in 0..rows {
+        if row % 100 == 0 {
+            data.begin_episode();
+            for value in &mut state {
+                *value = stream.normal();
+            }
+        }
+        let action = stream.below(3) as f64;
+        let next: Vec<f64> = (0..count - 1)
+            .map(|i| {
+                let before = state[(i + count - 2) % (count - 1)];
+                let far = state[(i * 7 + 3) % (count - 1)];
+                let pushed = if i % 3 == 0 && action == 1.0 { 0.4 * before } else { 0.1 * before };
+                0.5 * state[i] + pushed - 0.2 * far.abs() + 0.5 * stream.normal()
+            })
+            .collect();
+        data.push(&becausal_core::data::Row {
+            state: &state,
+            action: &[action],
+            outcomes: &[],
+            next: &next,
+            reward: 0.0,
+            terminated: false,
+            truncated: false,
+        });
+        state = next;
+    }
+    data
+}
+
+/// How the time grows with variables and rows.
+fn speed() {
+    println!("{:>4} {:>9} {:>9} {:>12}", "n", "rows", "seconds", "memory (MiB)");
+    for (count, rows) in [
+        (10, 10_000),
+        (20, 10_000),
+        (50, 10_000),
+        (10, 100_000),
+        (20, 100_000),
+        (50, 100_000),
+        (10, 1_000_000),
+        (20, 1_000_000),
+        (50, 1_000_000),
+    ] {
+        let data = chain(count, rows);
+        let started = Instant::now();
+        let graph = graph(&data, Method::Auto);
+        let seconds = started.elapsed().as_secs_f64();
+        println!(
+            "{count:>4} {rows:>9} {seconds:>9.2} {:>12}   {} edges",
+            peak(),
+            graph.edges().count()
+        );
+    }
+}
+
+/// The most memory this process has held, in MiB.
+fn peak() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kib.map_or_else(|| "?".into(), |kib| (kib / 1024).to_string())
+}

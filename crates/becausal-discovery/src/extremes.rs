@@ -1,0 +1,293 @@
+//! Rows at the ends of the inputs' ranges: an effect that shows only there shows in few rows.
+//!
+//! A test over all rows is blind to what happens in one of a hundred. Among the rows in which some
+//! input is at an end of its range, or has a rare label, it is asked whether what is left over of an
+//! effect goes along with what is left over of a cause. So few rows prove nothing, but when they hint
+//! at an influence, none cannot be claimed.
+
+use super::frame::Frame;
+use super::student::upper_tail;
+use becausal_core::normal_quantile;
+use becausal_core::schema::Kind;
+
+/// How many rows at an end are looked at, at most; also two thirds of them, and so on.
+const MOST: usize = 96;
+
+/// The fewest rows that can hint at anything.
+const LEAST: usize = 8;
+
+/// A label that fewer rows than this share have is rare.
+const RARE: f64 = 0.1;
+
+/// Where units are stretches of one episode, rows are taken from units this far apart.
+const APART: u32 = 2;
+
+/// Rows in which one input is extreme, the most extreme first, each from a unit of its own.
+#[derive(Debug)]
+struct End {
+    input: usize,
+    /// Which rows these are, in words.
+    name: String,
+    /// Their places among all rows kept.
+    places: Vec<usize>,
+}
+
+/// The rows at all ends.
+#[derive(Debug)]
+pub(super) struct Extremes {
+    ends: Vec<End>,
+    rows: Vec<u32>,
+    /// For each row of the frame its place among those kept.
+    places: Vec<u32>,
+}
+
+/// What is left over at each end, for each number of rows looked at; around 0, their squares add
+/// up to 1.
+pub(super) struct Rests(Vec<Vec<Vec<f64>>>);
+
+/// The sign of an influence at an end.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Hint {
+    /// How probable it is without any influence, all ends considered.
+    pub p: f64,
+    /// The rows, in words.
+    pub name: String,
+}
+
+impl Extremes {
+    /// The extreme rows of a frame.
+    pub(super) fn of(frame: &Frame) -> Self {
+        let mut found: Vec<(usize, String, Vec<u32>)> = Vec::new();
+        for (input, factor) in frame.inputs.iter().enumerate() {
+            for &column in factor.columns.iter().filter(|&&column| !frame.u[column].constant) {
+                let values = &frame.u[column].values;
+                let name = &factor.name;
+                if matches!(factor.kind, Kind::Categorical(_) | Kind::Boolean) {
+                    for value in rare_values(values) {
+                        let score = |row: usize| (values[row] == value).then_some(0.0);
+                        let name = format!("with `{name}` = {}", factor.kind.show(value));
+                        found.push((input, name, most_extreme(frame, score)));
+                    }
+                } else {
+                    let high = most_extreme(frame, |row| Some(values[row]));
+                    let low = most_extreme(frame, |row| Some(-values[row]));
+                    found.push((input, format!("with the largest `{name}`"), high));
+                    found.push((input, format!("with the smallest `{name}`"), low));
+                }
+            }
+        }
+        let mut rows: Vec<u32> = found.iter().flat_map(|(_, _, rows)| rows).copied().collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let mut places = vec![u32::MAX; frame.rows()];
+        for (place, &row) in rows.iter().enumerate() {
+            places[row as usize] = u32::try_from(place).expect("few rows");
+        }
+        let ends = found
+            .into_iter()
+            .map(|(input, name, rows)| {
+                let place = |row: &u32| places[*row as usize] as usize;
+                End { input, name, places: rows.iter().map(place).collect() }
+            })
+            .collect();
+        Self { ends, rows, places }
+    }
+
+    /// All rows kept.
+    pub(super) fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// The place of a row among those kept.
+    pub(super) fn place(&self, row: usize) -> Option<usize> {
+        let place = self.places[row];
+        (place != u32::MAX).then_some(place as usize)
+    }
+
+    /// What is left over of a cause, at every end.
+    pub(super) fn of_cause(&self, rests: &[f64]) -> Rests {
+        self.at_ends(rests, |rests| normal_scores(&rests))
+    }
+
+    /// What is left over of an effect, at every end.
+    pub(super) fn of_effect(&self, rests: &[f64]) -> Rests {
+        self.at_ends(rests, |rests| rests)
+    }
+
+    fn at_ends(&self, rests: &[f64], scores: impl Fn(Vec<f64>) -> Vec<f64>) -> Rests {
+        let at = |end: &End, size: usize| {
+            standard(scores(end.places[..size].iter().map(|&place| rests[place]).collect()))
+        };
+        let of_end = |end: &End| sizes(end.places.len()).map(|size| at(end, size)).collect();
+        Rests(self.ends.iter().map(of_end).collect())
+    }
+
+    /// What the ends of the *other* inputs say about the influence of an input: `cause` and
+    /// `effect` are what is left over of either.
+    pub(super) fn hint(&self, input: usize, cause: &Rests, effect: &Rests) -> Option<Hint> {
+        let mut best: Option<(f64, usize, &str)> = None;
+        let mut tests = 0;
+        for ((end, cause), effect) in self.ends.iter().zip(&cause.0).zip(&effect.0) {
+            for (cause, effect) in cause.iter().zip(effect).filter(|_| end.input != input) {
+                let p = correlation(cause, effect);
+                tests += 1;
+                if best.is_none_or(|best| p < best.0) {
+                    best = Some((p, cause.len(), &end.name));
+                }
+            }
+        }
+        let (p, size, name) = best?;
+        let p = (p * f64::from(tests)).min(1.0);
+        Some(Hint { p, name: format!("the {size} rows {name}") })
+    }
+}
+
+/// All of the rows, then two thirds of them, as long as there are enough.
+fn sizes(all: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(all), |size| Some(size * 2 / 3)).take_while(|&size| size >= LEAST)
+}
+
+/// The values that few rows have.
+fn rare_values(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let most = RARE * values.len() as f64;
+    let groups = sorted.chunk_by(|one, other| one == other);
+    groups.filter(|group| (group.len() as f64) < most).map(|group| group[0]).collect()
+}
+
+/// For each unit the row of the highest score; of these rows the highest first.
+fn most_extreme(frame: &Frame, score: impl Fn(usize) -> Option<f64>) -> Vec<u32> {
+    let units = &frame.units;
+    let mut best: Vec<Option<(f64, u32)>> = vec![None; units.count()];
+    for (row, &unit) in units.of_row.iter().enumerate() {
+        let place = &mut best[unit as usize];
+        if let Some(score) = score(row)
+            && place.is_none_or(|(best, _)| score > best)
+        {
+            *place = Some((score, u32::try_from(row).expect("rows fit 32 bits")));
+        }
+    }
+    let mut rows: Vec<(f64, u32)> = best.into_iter().flatten().collect();
+    rows.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    let mut kept: Vec<u32> = Vec::new();
+    for (_, row) in rows {
+        let unit = |row: u32| units.of_row[row as usize];
+        let near = |&other: &u32| units.stretches && unit(other).abs_diff(unit(row)) < APART;
+        if !kept.iter().any(near) {
+            kept.push(row);
+        }
+        if kept.len() == MOST {
+            break;
+        }
+    }
+    kept
+}
+
+/// How probable so much correlation of normal scores with anything is by chance, in either direction.
+fn correlation(one: &[f64], other: &[f64]) -> f64 {
+    let sum: f64 = one.iter().zip(other).map(|(one, other)| one * other).sum();
+    let correlation = sum.abs().min(1.0);
+    let freedom = one.len() as f64 - 2.0;
+    let t = correlation * (freedom / (1.0 - correlation * correlation).max(1e-12)).sqrt();
+    (2.0 * upper_tail(t, freedom)).min(1.0)
+}
+
+/// What normal numbers of the same ranks would be; equal values share theirs. However the values
+/// are distributed, a correlation of these with any other values is as if by normal numbers.
+fn normal_scores(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&one, &other| values[one].total_cmp(&values[other]));
+    let mut scores = vec![0.0; values.len()];
+    let mut from = 0;
+    for group in order.chunk_by(|&one, &other| values[one] == values[other]) {
+        let middle = from as f64 + f64::midpoint(group.len() as f64, 1.0);
+        let score = normal_quantile(middle / (values.len() as f64 + 1.0));
+        for &place in group {
+            scores[place] = score;
+        }
+        from += group.len();
+    }
+    scores
+}
+
+/// Values around 0, their squares adding up to 1; equal values become 0.
+fn standard(mut values: Vec<f64>) -> Vec<f64> {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    for value in &mut values {
+        *value -= mean;
+    }
+    let size = values.iter().map(|value| value * value).sum::<f64>().sqrt();
+    let factor = if size > 1e-12 { 1.0 / size } else { 0.0 };
+    for value in &mut values {
+        *value *= factor;
+    }
+    values
+}
+
+/// After how many rows, a power of two, values have forgotten what they were.
+pub(super) fn memory(values: &[f64]) -> usize {
+    const FORGOTTEN: f64 = 0.1;
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let covariance = |lag: usize| -> f64 {
+        values.iter().zip(&values[lag..]).map(|(one, other)| (one - mean) * (other - mean)).sum()
+    };
+    let least = FORGOTTEN * covariance(0);
+    let mut lag = 1;
+    while lag < values.len() && covariance(lag) > least {
+        lag *= 2;
+    }
+    lag
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becausal_core::Stream;
+
+    #[test]
+    fn scores_are_around_zero_and_shared_by_equals() {
+        let scores = normal_scores(&[5.0, 1.0, 5.0, 9.0]);
+        assert!(scores[0].abs() < 1e-12 && scores[0] == scores[2]);
+        assert!(scores[3] > 0.8 && (scores[1] + scores[3]).abs() < 1e-12);
+        assert_eq!(standard(vec![2.0; 3]), [0.0; 3]);
+    }
+
+    #[test]
+    fn correlations_are_improbable_where_there_are_any_and_uniform_where_not() {
+        let mut stream = Stream::new(4);
+        // Values with tails as heavy as those of 1 / x.
+        let mut draw = || -> Vec<f64> { (0..12).map(|_| 1.0 / stream.normal()).collect() };
+        let mut by_chance = || correlation(&standard(normal_scores(&draw())), &standard(draw()));
+        let p: Vec<f64> = (0..2000).map(|_| by_chance()).collect();
+        let share = |alpha: f64| p.iter().filter(|p| **p <= alpha).count();
+        assert!((50..=140).contains(&share(0.05)), "{}", share(0.05));
+        assert!(share(0.001) <= 8, "{}", share(0.001));
+        let one = [1.0, 4.0, 2.0, 8.0, 5.0, 7.0, 0.0, 9.0];
+        let other: Vec<f64> = one.iter().map(|value| -3.0 * value).collect();
+        assert!(correlation(&standard(normal_scores(&one)), &standard(other)) < 1e-4);
+    }
+
+    #[test]
+    fn what_changes_slowly_remembers_longer() {
+        let mut stream = Stream::new(5);
+        let mut level = 0.0;
+        let mut walk = |keep: f64| -> Vec<f64> {
+            (0..3000)
+                .map(|_| {
+                    level = keep * level + stream.normal();
+                    level
+                })
+                .collect()
+        };
+        assert_eq!(memory(&walk(0.0)), 1);
+        assert!((16..=64).contains(&memory(&walk(0.9))));
+        assert!(memory(&walk(0.99)) >= 128);
+    }
+
+    #[test]
+    fn fewer_and_fewer_rows_are_looked_at() {
+        assert_eq!(sizes(40).collect::<Vec<_>>(), [40, 26, 17, 11]);
+        assert_eq!(sizes(7).count(), 0);
+    }
+}

@@ -1,0 +1,201 @@
+//! Transitions as a discovery sees them: inputs, outputs, and their columns as numbers.
+
+use super::units::Units;
+use becausal_core::data::{Spread, Transitions};
+use becausal_core::schema::{Kind, Role};
+
+/// A variable as a cause or as an effect; a vector is one of them with several columns.
+#[derive(Debug, Clone)]
+pub(super) struct Factor {
+    /// `x` as a cause, `x'` as an effect.
+    pub name: String,
+    /// Its columns in the frame.
+    pub columns: Vec<usize>,
+    pub kind: Kind,
+    pub role: Role,
+}
+
+/// A column of numbers and what is known of it.
+#[derive(Debug, Clone)]
+pub(super) struct Series {
+    pub values: Vec<f64>,
+    /// Values beyond these are outliers; where they are not to decide, they are moved here.
+    pub low: f64,
+    pub high: f64,
+    /// The mean without outliers.
+    pub mean: f64,
+    /// The standard deviation without outliers; 1 for a constant.
+    pub scale: f64,
+    pub constant: bool,
+    /// The variance that rounding alone puts into it, in units of its own variance.
+    pub rounding: f64,
+}
+
+/// Inputs, outputs and units of some rows.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    pub inputs: Vec<Factor>,
+    pub outputs: Vec<Factor>,
+    /// Columns of the inputs.
+    pub u: Vec<Series>,
+    /// Columns of the outputs.
+    pub v: Vec<Series>,
+    pub units: Units,
+}
+
+impl Frame {
+    /// Causes are states and actions, effects next states and outcomes, in the schema's order.
+    pub(super) fn of(transitions: &Transitions, seed: u64) -> Self {
+        let schema = transitions.schema();
+        let mut frame = Self {
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            u: Vec::new(),
+            v: Vec::new(),
+            units: Units::of(transitions, seed),
+        };
+        let inputs = schema.state_slots().start..schema.action_slots().end;
+        let outputs = schema.next_slots().chain(schema.outcome_slots());
+        let series = |slot: usize| Series::new(transitions.column(slot).to_numbers());
+        for slot in inputs {
+            let column = frame.u.len();
+            frame.u.push(series(slot));
+            add(&mut frame.inputs, transitions, slot, column);
+        }
+        for slot in outputs {
+            let column = frame.v.len();
+            frame.v.push(series(slot));
+            add(&mut frame.outputs, transitions, slot, column);
+        }
+        frame
+    }
+
+    /// Number of rows.
+    pub(super) fn rows(&self) -> usize {
+        self.units.of_row.len()
+    }
+
+    /// Some of the rows, in the order given, repeated where given twice.
+    pub(super) fn select(&self, rows: &[u32]) -> Self {
+        let pick = |series: &Series| {
+            Series::new(rows.iter().map(|&row| series.values[row as usize]).collect())
+        };
+        Self {
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+            u: self.u.iter().map(pick).collect(),
+            v: self.v.iter().map(pick).collect(),
+            units: self.units.select(rows),
+        }
+    }
+
+    /// Whether all columns of an input are constant.
+    pub(super) fn input_is_constant(&self, input: usize) -> bool {
+        self.inputs[input].columns.iter().all(|&column| self.u[column].constant)
+    }
+
+    /// Whether all columns of an output are constant.
+    pub(super) fn output_is_constant(&self, output: usize) -> bool {
+        self.outputs[output].columns.iter().all(|&column| self.v[column].constant)
+    }
+}
+
+/// Adds a slot to the factor of its variable, which may have begun with an earlier slot.
+fn add(factors: &mut Vec<Factor>, transitions: &Transitions, slot: usize, column: usize) {
+    let schema = transitions.schema();
+    let variable = schema.variable_of(slot);
+    if schema.slots()[slot].element.is_some_and(|element| element > 0)
+        && let Some(last) = factors.last_mut()
+    {
+        last.columns.push(column);
+        return;
+    }
+    let prime = if schema.slots()[slot].next { "'" } else { "" };
+    factors.push(Factor {
+        name: format!("{}{prime}", variable.name),
+        columns: vec![column],
+        kind: variable.kind.clone(),
+        role: variable.role,
+    });
+}
+
+impl Series {
+    fn new(values: Vec<f64>) -> Self {
+        // Values near the end of the range of doubles would overflow when squared.
+        const LARGEST: f64 = 1e100;
+        let values: Vec<f64> =
+            values.into_iter().map(|value| value.clamp(-LARGEST, LARGEST)).collect();
+        let (low, high) = outliers(&values);
+        let within = becausal_core::data::Column::Numbers(
+            values.iter().map(|value| value.clamp(low, high)).collect(),
+        );
+        let spread = Spread::of(&within);
+        let constant = spread.is_none_or(|spread| spread.is_constant() || spread.deviation == 0.0);
+        let mean = spread.map_or(0.0, |spread| spread.mean);
+        let scale = spread.filter(|_| !constant).map_or(1.0, |spread| spread.deviation);
+        // A value recorded in single precision carries an error of up to 2^-25 of itself.
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "whether anything is lost is the question"
+        )]
+        let single = values.iter().all(|&value| f64::from(value as f32) == value);
+        let whole = values.iter().all(|value| value.fract() == 0.0);
+        let precision = match (whole, single) {
+            (true, _) => 0.0,
+            (false, true) => f64::from(f32::EPSILON) / 2.0,
+            (false, false) => f64::EPSILON / 2.0,
+        };
+        let relative = precision * (1.0 + mean.abs() / scale);
+        Self { values, low, high, mean, scale, constant, rounding: relative * relative }
+    }
+}
+
+/// Where outliers begin: far outside the middle half of the values. A column of which half the
+/// rows or more are equal has none, as its other values are what matters in it.
+fn outliers(values: &[f64]) -> (f64, f64) {
+    // Five standard deviations of a normal distribution, in units of its interquartile range.
+    const FAR: f64 = 500.0 / 1.349;
+    if values.is_empty() {
+        return (f64::NEG_INFINITY, f64::INFINITY);
+    }
+    let mut sorted = values.to_vec();
+    let mut quantile = |quarter: usize| {
+        let place = (values.len() - 1) * quarter / 4;
+        *sorted.select_nth_unstable_by(place, f64::total_cmp).1
+    };
+    let (lower, middle, upper) = (quantile(1), quantile(2), quantile(3));
+    if lower == middle || middle == upper {
+        return (f64::NEG_INFINITY, f64::INFINITY);
+    }
+    let far = FAR * (upper - lower);
+    (middle - far, middle + far)
+}
+
+impl Series {
+    /// The value of a row without being an outlier, standardised.
+    pub(super) fn standard(&self, row: usize) -> f64 {
+        (self.values[row].clamp(self.low, self.high) - self.mean) / self.scale
+    }
+
+    /// Whether any value is an outlier.
+    pub(super) fn has_outliers(&self) -> bool {
+        self.values.iter().any(|&value| value < self.low || value > self.high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_known_from_the_values() {
+        assert_eq!(Series::new(vec![1.0, 2.0, 5.0]).rounding, 0.0);
+        let single = Series::new(vec![f64::from(0.1_f32), f64::from(0.7_f32)]);
+        assert!(single.rounding > 1e-15 && single.rounding < 1e-13);
+        assert!(Series::new(vec![0.1, 0.7]).rounding < 1e-30);
+        let constant = Series::new(vec![3.0; 4]);
+        assert!(constant.constant && constant.scale == 1.0);
+        let huge = Series::new(vec![1.7e308, -1.7e308, 0.0]);
+        assert!(huge.scale.is_finite() && !huge.constant);
+    }
+}

@@ -1,0 +1,233 @@
+//! What is left unexplained of a target, and in how many rows it lies.
+//!
+//! An influence that was not found would explain some of what is left over. Where that lies in few
+//! rows, or in few rows of a label under which alone the influence may act, it could not have been
+//! found, and none cannot be claimed.
+
+use serde_json::{Value, json};
+
+use super::frame::Frame;
+use becausal_core::schema::Kind;
+
+/// Rows with a label in which less than this share of what is left over lies are not looked at.
+const PART: f64 = 0.05;
+
+/// The fewest rows in which an influence can be expected to show: about as much is in 360 rows of
+/// normal noise, of which an influence has to explain a sixth to be found.
+const ENOUGH: f64 = 120.0;
+
+/// The same where nothing is left over: that many rows without an exception exclude that more than
+/// one in a hundred is one.
+const EXACT: f64 = 300.0;
+
+/// The rows in which an influence on an effect could show.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Remainder {
+    /// How many rows of equal size would make up what is left over in them.
+    rows: f64,
+    /// Which rows these are, in words; empty for all.
+    name: String,
+    /// What is left over in all rows, a row; 0 where that is no more than rounding.
+    loss: f64,
+}
+
+/// Sums of squares and of fourth powers.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moments {
+    squares: f64,
+    fourths: f64,
+}
+
+impl Moments {
+    fn add(&mut self, square: f64) {
+        self.squares += square;
+        self.fourths += square * square;
+    }
+
+    /// The number of equal values with these sums.
+    fn count(self) -> f64 {
+        if self.fourths > 0.0 { self.squares * self.squares / self.fourths } else { 0.0 }
+    }
+}
+
+/// All rows, or those with a label of an input.
+#[derive(Debug, Clone)]
+struct Part {
+    input: Option<usize>,
+    rows: f64,
+    name: String,
+}
+
+/// What a model leaves over of a target, in all rows and in those of every label.
+#[derive(Debug, Clone)]
+pub(super) struct Parts {
+    loss: f64,
+    parts: Vec<Part>,
+}
+
+impl Parts {
+    /// Of what a model leaves over in each row; errors are cut at `cut`, and a mean square of at
+    /// most `floor` is nothing: then every row counts.
+    pub(super) fn of(frame: &Frame, residuals: &[f64], cut: Option<f64>, floor: f64) -> Self {
+        let most = cut.unwrap_or(f64::INFINITY);
+        let mut squares: Vec<f64> =
+            residuals.iter().map(|rest| rest.abs().min(most).powi(2)).collect();
+        let mut loss = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
+        if loss <= floor {
+            squares.fill(1.0);
+            loss = 0.0;
+        }
+        let mut all = Moments::default();
+        for &square in &squares {
+            all.add(square);
+        }
+        let mut parts = vec![Part { input: None, rows: all.count(), name: String::new() }];
+        for (input, factor) in frame.inputs.iter().enumerate() {
+            let labels = match &factor.kind {
+                Kind::Categorical(labels) => labels.len(),
+                Kind::Boolean => 2,
+                _ => continue,
+            };
+            for &column in &factor.columns {
+                let moments = by_label(&frame.u[column].values, labels, &squares);
+                let notable = |(_, part): &(usize, Moments)| part.squares >= PART * all.squares;
+                for (label, part) in moments.into_iter().enumerate().filter(notable) {
+                    let value = factor.kind.show(label as f64);
+                    let name = format!(" with `{}` = {value}", factor.name);
+                    parts.push(Part { input: Some(input), rows: part.count(), name });
+                }
+            }
+        }
+        Self { loss, parts }
+    }
+
+    /// The fewest rows that decide about an influence that acts in all rows, or only under a label of
+    /// the inputs for which `gate` holds.
+    pub(super) fn least(&self, gate: impl Fn(usize) -> bool) -> Option<Remainder> {
+        let parts = self.parts.iter().filter(|part| part.input.is_none_or(&gate));
+        let least = parts.min_by(|one, other| one.rows.total_cmp(&other.rows))?;
+        Some(Remainder { rows: least.rows, name: least.name.clone(), loss: self.loss })
+    }
+}
+
+impl Remainder {
+    /// That of an effect of several elements or labels: the mean, weighted by what is left over.
+    pub(super) fn with(self, other: Self) -> Self {
+        let loss = self.loss + other.loss;
+        let share = if loss > 0.0 { self.loss / loss } else { 0.5 };
+        let rows = share * self.rows + (1.0 - share) * other.rows;
+        let name = if other.rows < self.rows { other.name } else { self.name };
+        Self { rows, name, loss }
+    }
+
+    /// As it is kept when a discovery is stopped.
+    pub(super) fn to_json(&self) -> Value {
+        json!({ "rows": self.rows, "name": self.name, "loss": self.loss })
+    }
+
+    /// The same as it was kept; `None` when it was not.
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
+        Some(Self {
+            rows: value.get("rows")?.as_f64()?,
+            name: value.get("name")?.as_str()?.to_owned(),
+            loss: value.get("loss")?.as_f64()?,
+        })
+    }
+
+    /// Why no influence on `effect` can be excluded, if it cannot.
+    pub(super) fn reason(&self, effect: &str) -> Option<String> {
+        if self.rows >= if self.loss > 0.0 { ENOUGH } else { EXACT } {
+            return None;
+        }
+        let plural = if self.rows < 1.5 { "" } else { "s" };
+        let rows = format!("{:.0} row{plural}{}", self.rows.max(1.0), self.name);
+        Some(if self.loss > 0.0 {
+            format!("what is left unexplained of `{effect}` lies in about {rows}; collect more")
+        } else {
+            format!("{rows}; collect more")
+        })
+    }
+}
+
+/// What lies in the rows of each label.
+fn by_label(values: &[f64], labels: usize, squares: &[f64]) -> Vec<Moments> {
+    let mut parts = vec![Moments::default(); labels];
+    for (&label, &square) in values.iter().zip(squares) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
+        if let Some(part) = parts.get_mut(label as usize) {
+            part.add(square);
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becausal_core::Stream;
+    use becausal_core::data::{Row, Transitions};
+    use becausal_core::schema::Schema;
+
+    /// A frame of a flag that is up in every fourth row.
+    fn frame(rows: usize) -> Frame {
+        let text = "name = \"Small\"\n[state]\nx = { kind = \"continuous\" }\n[action]\n\
+                    a = { kind = \"boolean\" }\n";
+        let mut data = Transitions::new(std::sync::Arc::new(Schema::parse(text).expect("it")));
+        data.begin_episode();
+        for row in 0..rows {
+            data.push(&Row {
+                state: &[row as f64],
+                action: &[f64::from(u8::from(row % 4 == 0))],
+                outcomes: &[],
+                next: &[0.0],
+                reward: 0.0,
+                terminated: false,
+                truncated: false,
+            });
+        }
+        Frame::of(&data, 0)
+    }
+
+    fn least(frame: &Frame, residuals: &[f64]) -> Remainder {
+        Parts::of(frame, residuals, None, 1e-9).least(|_| true).expect("all rows at least")
+    }
+
+    #[test]
+    fn what_lies_in_few_rows_is_too_little() {
+        let frame = frame(4000);
+        let few: Vec<f64> = (0..4000).map(|row| f64::from(u8::from(row % 1000 == 2))).collect();
+        let reason = least(&frame, &few).reason("y'");
+        let expected = "what is left unexplained of `y'` lies in about 4 rows; collect more";
+        assert_eq!(reason.as_deref(), Some(expected));
+        assert_eq!(least(&frame, &vec![1.0; 4000]).reason("y'"), None);
+    }
+
+    #[test]
+    fn noise_in_all_rows_counts_by_label() {
+        let mut stream = Stream::new(3);
+        let noise: Vec<f64> = (0..1200).map(|_| stream.normal()).collect();
+        let reason = least(&frame(1200), &noise).reason("y'");
+        assert!(reason.is_some_and(|reason| reason.contains(" rows with `a` = true;")));
+        let parts = Parts::of(&frame(1200), &noise, None, 1e-9);
+        let ungated = parts.least(|_| false).expect("all rows");
+        assert_eq!(ungated.reason("y'"), None);
+        let noise: Vec<f64> = (0..6000).map(|_| stream.normal()).collect();
+        assert_eq!(least(&frame(6000), &noise).reason("y'"), None);
+    }
+
+    #[test]
+    fn where_nothing_is_left_over_all_rows_count() {
+        let rounding = vec![1e-9; 800];
+        let reason = least(&frame(800), &rounding).reason("y'");
+        assert_eq!(reason.as_deref(), Some("200 rows with `a` = true; collect more"));
+        let rounding = vec![1e-9; 1200];
+        assert_eq!(least(&frame(1200), &rounding).reason("y'"), None);
+    }
+
+    #[test]
+    fn several_elements_count_by_what_is_left_of_them() {
+        let of = |rows: f64, loss: f64| Remainder { rows, name: String::new(), loss };
+        assert!((of(30.0, 3.0).with(of(130.0, 1.0)).rows - 55.0).abs() < 1e-12);
+        assert!((of(30.0, 0.0).with(of(130.0, 0.0)).rows - 80.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,260 @@
+//! Ridge regression of all targets on one basis: one Gram matrix, one factorisation.
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2, Axis, s};
+use rayon::prelude::*;
+
+use super::basis::Basis;
+use super::block::{BLOCK, Block};
+use super::frame::Frame;
+
+/// Parts of the rows that are summed apart, so that the sum does not depend on the threads.
+const PARTS: usize = 8;
+
+/// The penalty on standardised features: enough to survive features that repeat each other.
+const PENALTY: f64 = 1e-9;
+
+/// Sums of products of features with features and with targets over the rows learned from.
+#[derive(Debug, Clone)]
+pub(super) struct Gram {
+    features: Array2<f64>,
+    targets: Array2<f64>,
+}
+
+impl Gram {
+    /// Sums over `rows`; `target(t, row)` is the value of target `t`.
+    pub(super) fn of(
+        frame: &Frame,
+        basis: &Basis,
+        rows: &[u32],
+        targets: usize,
+        target: &(impl Fn(usize, usize) -> f64 + Sync),
+    ) -> Self {
+        let width = basis.width();
+        let size = rows.len().div_ceil(PARTS).max(1);
+        let parts: Vec<Self> = rows
+            .par_chunks(size)
+            .map(|rows| {
+                let mut sums = Self {
+                    features: Array2::zeros((width, width)),
+                    targets: Array2::zeros((width, targets)),
+                };
+                let mut block = Block::all(basis);
+                let mut values = Array2::zeros((BLOCK, targets));
+                for rows in rows.chunks(BLOCK) {
+                    let block = block.fill(frame, rows);
+                    for (&row, mut into) in rows.iter().zip(values.axis_iter_mut(Axis(0))) {
+                        for (index, value) in into.iter_mut().enumerate() {
+                            *value = target(index, row as usize);
+                        }
+                    }
+                    let values = values.slice(s![..rows.len(), ..]);
+                    general_mat_mul(1.0, &block.t(), &block, 1.0, &mut sums.features);
+                    general_mat_mul(1.0, &block.t(), &values, 1.0, &mut sums.targets);
+                }
+                sums
+            })
+            .collect();
+        let mut parts = parts.into_iter();
+        let mut total = parts.next().unwrap_or_else(|| Self {
+            features: Array2::zeros((width, width)),
+            targets: Array2::zeros((width, targets)),
+        });
+        for part in parts {
+            total.features += &part.features;
+            total.targets += &part.targets;
+        }
+        total
+    }
+
+    /// The number of rows summed over: the first feature is constant.
+    pub(super) fn rows(&self) -> f64 {
+        self.features.get((0, 0)).map_or(1.0, |&count| count.max(1.0))
+    }
+
+    /// The sums with one target.
+    pub(super) fn target(&self, target: usize) -> Array1<f64> {
+        self.targets.column(target).to_owned()
+    }
+}
+
+/// A factorised regression on some of the features, ready for any target.
+#[derive(Debug, Clone)]
+pub(super) struct Solver {
+    /// The features that take part.
+    chosen: Vec<usize>,
+    /// All features, whether or not they take part.
+    width: usize,
+    /// What standardises each chosen feature.
+    scale: Array1<f64>,
+    inverse: Array2<f64>,
+}
+
+impl Solver {
+    /// For the features for which `takes_part` holds.
+    pub(super) fn new(gram: &Gram, takes_part: impl Fn(usize) -> bool) -> Self {
+        let width = gram.features.nrows();
+        let chosen: Vec<usize> = (0..width).filter(|&feature| takes_part(feature)).collect();
+        let scale: Array1<f64> = chosen
+            .iter()
+            .map(|&feature| {
+                let square = gram.features[[feature, feature]];
+                if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 }
+            })
+            .collect();
+        let mut matrix = Array2::zeros((chosen.len(), chosen.len()));
+        for (row, &one) in chosen.iter().enumerate() {
+            for (column, &other) in chosen.iter().enumerate() {
+                matrix[[row, column]] = gram.features[[one, other]] * scale[row] * scale[column];
+            }
+            matrix[[row, row]] += PENALTY;
+        }
+        let inverse = inverse(&matrix);
+        Self { chosen, width, scale, inverse }
+    }
+
+    /// The coefficients of all features, 0 for those that take no part, for a target's sums.
+    fn solve(&self, target: &Array1<f64>) -> Array1<f64> {
+        let scaled: Array1<f64> = self
+            .chosen
+            .iter()
+            .zip(&self.scale)
+            .map(|(&feature, scale)| target[feature] * scale)
+            .collect();
+        self.inverse.dot(&scaled)
+    }
+
+    /// Coefficients in columns: with all features, then without those of each drop.
+    ///
+    /// Leaving out a set S needs no new factorisation: b - A[:, S] A[S, S]^-1 b[S], with A the
+    /// inverse, is the exact solution without S.
+    pub(super) fn coefficients(
+        &self,
+        target: &Array1<f64>,
+        drops: usize,
+        dropped: impl Fn(usize, usize) -> bool,
+    ) -> Array2<f64> {
+        self.coefficients_and_increases(target, drops, dropped).0
+    }
+
+    /// The same, and by how much each drop increases the sum of squares in learning.
+    pub(super) fn coefficients_and_increases(
+        &self,
+        target: &Array1<f64>,
+        drops: usize,
+        dropped: impl Fn(usize, usize) -> bool,
+    ) -> (Array2<f64>, Vec<f64>) {
+        let mut increases = Vec::with_capacity(drops);
+        let full = self.solve(target);
+        let mut all = Array2::zeros((self.width, drops + 1));
+        self.put(&full, &mut all, 0);
+        for drop in 0..drops {
+            let set: Vec<usize> =
+                (0..self.chosen.len()).filter(|&index| dropped(drop, self.chosen[index])).collect();
+            let mut corner = Array2::zeros((set.len(), set.len()));
+            for (row, &one) in set.iter().enumerate() {
+                for (column, &other) in set.iter().enumerate() {
+                    corner[[row, column]] = self.inverse[[one, other]];
+                }
+            }
+            let part: Array1<f64> = set.iter().map(|&index| full[index]).collect();
+            let weights = inverse(&corner).dot(&part);
+            increases.push(weights.dot(&part));
+            let mut rest = full.clone();
+            for (&index, &weight) in set.iter().zip(&weights) {
+                rest.scaled_add(-weight, &self.inverse.column(index));
+            }
+            for &index in &set {
+                rest[index] = 0.0;
+            }
+            self.put(&rest, &mut all, drop + 1);
+        }
+        (all, increases)
+    }
+
+    fn put(&self, values: &Array1<f64>, into: &mut Array2<f64>, column: usize) {
+        for ((&feature, value), scale) in self.chosen.iter().zip(values).zip(&self.scale) {
+            into[[feature, column]] = value * scale;
+        }
+    }
+}
+
+/// The inverse of a symmetric positive matrix, by Cholesky's factorisation.
+///
+/// A pivot that rounding brought to nothing is replaced by a large one: its direction is left out.
+fn inverse(matrix: &Array2<f64>) -> Array2<f64> {
+    let size = matrix.nrows();
+    // Rows of the lower factor, then of its inverse, as plain slices: this is the inner loop.
+    let mut lower = matrix.clone();
+    for row in 0..size {
+        for column in 0..=row {
+            let dot = {
+                let one = lower.row(row);
+                let other = lower.row(column);
+                one.slice(s![..column]).dot(&other.slice(s![..column]))
+            };
+            let rest = lower[[row, column]] - dot;
+            lower[[row, column]] = if row == column {
+                if rest > 1e-14 * matrix[[row, row]].abs() { rest.sqrt() } else { 1e150 }
+            } else {
+                rest / lower[[column, column]]
+            };
+        }
+    }
+    let mut inverted = Array2::<f64>::zeros((size, size));
+    for row in 0..size {
+        let pivot = 1.0 / lower[[row, row]];
+        let mut sum = Array1::<f64>::zeros(row);
+        for k in 0..row {
+            let factor = lower[[row, k]];
+            if factor != 0.0 {
+                sum.slice_mut(s![..=k]).scaled_add(factor, &inverted.slice(s![k, ..=k]));
+            }
+        }
+        for (column, value) in sum.iter().enumerate() {
+            inverted[[row, column]] = -value * pivot;
+        }
+        inverted[[row, row]] = pivot;
+    }
+    inverted.t().dot(&inverted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becausal_core::Stream;
+
+    fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+        let mut stream = Stream::new(seed);
+        Array2::from_shape_fn((rows, columns), |_| stream.normal())
+    }
+
+    #[test]
+    fn an_inverse_inverts() {
+        let data = random(50, 8, 1);
+        let matrix = data.t().dot(&data);
+        let product = inverse(&matrix).dot(&matrix);
+        let distance = (&product - &Array2::<f64>::eye(8)).mapv(f64::abs).sum();
+        assert!(distance < 1e-9, "{distance}");
+        assert_eq!(inverse(&Array2::zeros((0, 0))).len(), 0);
+    }
+
+    #[test]
+    fn leaving_features_out_is_a_regression_without_them() {
+        let data = random(200, 6, 2);
+        let target = random(200, 1, 3);
+        let gram = Gram { features: data.t().dot(&data), targets: data.t().dot(&target) };
+        let all = Solver::new(&gram, |_| true);
+        let sums = gram.target(0);
+        let dropped =
+            |drop: usize, feature: usize| if drop == 0 { feature == 2 } else { feature > 3 };
+        let coefficients = all.coefficients(&sums, 2, dropped);
+        for drop in 0..2 {
+            let fewer = Solver::new(&gram, |feature| !dropped(drop, feature));
+            let expected = fewer.coefficients(&sums, 0, |_, _| false);
+            let distance =
+                (&coefficients.column(drop + 1) - &expected.column(0)).mapv(f64::abs).sum();
+            assert!(distance < 1e-9, "{distance}");
+        }
+    }
+}

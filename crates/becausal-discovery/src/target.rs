@@ -1,0 +1,120 @@
+//! One number to be predicted: a column of an output or of an input, or a label of one.
+
+use super::frame::Frame;
+use becausal_core::schema::Kind;
+
+/// Standardised targets beyond this are cut off, also where half the rows are equal.
+const CUT: f64 = 12.0;
+
+/// A number to be predicted.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Target {
+    /// A column of an output, standardised.
+    Output(usize),
+    /// Whether a column of an output has this label.
+    OutputLabel(usize, f64),
+    /// A column of an input, to be predicted from the other inputs.
+    Input { input: usize, column: usize },
+    /// Whether a column of an input has this label.
+    InputLabel { input: usize, column: usize, label: f64 },
+}
+
+impl Target {
+    /// The targets that stand for some columns of a kind.
+    pub(super) fn of_output(frame: &Frame, output: usize) -> Vec<Self> {
+        let factor = &frame.outputs[output];
+        let mut targets = Vec::new();
+        for &column in factor.columns.iter().filter(|&&column| !frame.v[column].constant) {
+            match &factor.kind {
+                Kind::Categorical(labels) => {
+                    let met = met(&frame.v[column].values, labels.len());
+                    targets.extend(met.into_iter().map(|label| Self::OutputLabel(column, label)));
+                }
+                _ => targets.push(Self::Output(column)),
+            }
+        }
+        targets
+    }
+
+    /// The same for an input.
+    pub(super) fn of_input(frame: &Frame, input: usize) -> Vec<Self> {
+        let factor = &frame.inputs[input];
+        let mut targets = Vec::new();
+        for &column in factor.columns.iter().filter(|&&column| !frame.u[column].constant) {
+            match &factor.kind {
+                Kind::Categorical(labels) => {
+                    let met = met(&frame.u[column].values, labels.len());
+                    let target = |label| Self::InputLabel { input, column, label };
+                    targets.extend(met.into_iter().map(target));
+                }
+                _ => targets.push(Self::Input { input, column }),
+            }
+        }
+        targets
+    }
+
+    /// Its value in a row.
+    pub(super) fn value(&self, frame: &Frame, row: usize) -> f64 {
+        let (series, label) = match *self {
+            Self::Output(column) => (&frame.v[column], None),
+            Self::Input { column, .. } => (&frame.u[column], None),
+            Self::OutputLabel(column, label) => (&frame.v[column], Some(label)),
+            Self::InputLabel { column, label, .. } => (&frame.u[column], Some(label)),
+        };
+        match label {
+            None => series.standard(row).clamp(-CUT, CUT),
+            Some(label) => f64::from(u8::from(series.values[row] == label)),
+        }
+    }
+
+    /// No prediction goes far beyond what the target ever was: polynomials do, out of sight.
+    pub(super) fn range(&self, frame: &Frame) -> (f64, f64) {
+        let values = (0..frame.rows()).map(|row| self.value(frame, row));
+        let start = (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) = values.fold(start, |(low, high), v| (low.min(v), high.max(v)));
+        let slack = 0.1 * (high - low).max(0.0);
+        (low - slack, high + slack)
+    }
+
+    /// Its variance.
+    pub(super) fn variance(&self, frame: &Frame) -> f64 {
+        let rows = frame.rows().max(1) as f64;
+        let values = (0..frame.rows()).map(|row| self.value(frame, row));
+        let mean = values.clone().sum::<f64>() / rows;
+        values.map(|value| (value - mean) * (value - mean)).sum::<f64>() / rows
+    }
+
+    /// The input that it is a column of.
+    pub(super) fn own_input(&self) -> Option<usize> {
+        match *self {
+            Self::Input { input, .. } | Self::InputLabel { input, .. } => Some(input),
+            Self::Output(_) | Self::OutputLabel(..) => None,
+        }
+    }
+
+    /// The variance that rounding alone puts into it.
+    pub(super) fn rounding(&self, frame: &Frame) -> f64 {
+        match *self {
+            Self::Output(column) => frame.v[column].rounding,
+            Self::Input { column, .. } => frame.u[column].rounding,
+            _ => 0.0,
+        }
+    }
+}
+
+/// The labels met in a column; of two, one tells it all.
+fn met(values: &[f64], labels: usize) -> Vec<f64> {
+    let mut counts = vec![0_usize; labels];
+    for &value in values {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
+        if let Some(count) = counts.get_mut(value as usize) {
+            *count += 1;
+        }
+    }
+    let mut met: Vec<f64> =
+        (0..labels).filter(|&label| counts[label] > 0).map(|label| label as f64).collect();
+    if met.len() == 2 {
+        met.pop();
+    }
+    met
+}

@@ -1,0 +1,286 @@
+//! The flight: engines, wind, contacts, and what Gymnasium observes and pays.
+
+use becausal_physics::{BodyId, Error, Transform, Vector, World};
+
+use super::functions::{hyperbolic_tangent, sine, sine_cosine};
+use super::world::{
+    HEIGHT, LEG_DOWN, SCALE, TERRAIN_POINTS, WIDTH, add_ground, add_hull, add_leg, narrow, terrain,
+};
+use becausal_core::Stream;
+
+const STEPS_PER_SECOND: f64 = 50.0;
+const VELOCITY_ITERATIONS: usize = 6 * 30;
+const POSITION_ITERATIONS: usize = 2 * 30;
+
+const MAIN_POWER: f64 = 13.0;
+const SIDE_POWER: f64 = 0.6;
+const MAIN_HEIGHT: f64 = 4.0;
+const SIDE_DISTANCE: f64 = 12.0;
+/// The side engines act this far up, measured along y and along x: the two differ, so the place
+/// of the thrust on the craft depends on its angle.
+const SIDE_HEIGHT: f64 = 14.0;
+const SIDE_HEIGHT_ACROSS: f64 = 17.0;
+const MAIN_FUEL: f64 = 0.3;
+const SIDE_FUEL: f64 = 0.03;
+const FIRST_PUSH: f64 = 1000.0;
+
+/// What can be chosen about the environment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LunarLanderOptions {
+    /// Gravity along y, strictly between -12 and 0.
+    pub gravity: f64,
+    /// Whether the wind blows.
+    pub enable_wind: bool,
+    /// The greatest force of the wind; Gymnasium recommends 0 to 20.
+    pub wind_power: f64,
+    /// The greatest torque of the wind; Gymnasium recommends 0 to 2.
+    pub turbulence_power: f64,
+}
+
+impl Default for LunarLanderOptions {
+    fn default() -> Self {
+        Self { gravity: -10.0, enable_wind: false, wind_power: 15.0, turbulence_power: 1.5 }
+    }
+}
+
+/// What one step leads to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outcome {
+    /// The reward of Gymnasium.
+    pub reward: f64,
+    /// The cost of the fuel burnt, not negative.
+    pub fuel: f64,
+    /// The hull has touched the ground, or the craft has left the view sideways.
+    pub crash: bool,
+    /// The craft has come to rest.
+    pub rest: bool,
+}
+
+/// How hard the engines burn.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Thrust {
+    /// 0, or 0.5 to 1.
+    pub main: f64,
+    /// 0, or 0.5 to 1.
+    pub side: f64,
+    /// -1 for the left engine, 1 for the right one.
+    pub direction: f64,
+}
+
+/// A craft in flight. A clone continues exactly as the original would.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    options: LunarLanderOptions,
+    world: World,
+    random: Stream,
+    hull: BodyId,
+    legs: [BodyId; 2],
+    leg_contacts: [bool; 2],
+    crashed: bool,
+    shaping: Option<f64>,
+    wind_index: f64,
+    torque_index: f64,
+    pub(super) terrain: [(f64, f64); TERRAIN_POINTS],
+    pub(super) thrust: Thrust,
+    state: [f32; 8],
+}
+
+impl Flight {
+    /// x, y, velocity along x and y, angle, angular velocity, left and right leg on the ground.
+    pub(super) fn state(&self) -> [f32; 8] {
+        self.state
+    }
+
+    /// Where the hull and the legs are.
+    pub(super) fn placements(&self) -> [&Transform; 3] {
+        [self.hull, self.legs[0], self.legs[1]].map(|body| self.world.body(body).transform())
+    }
+
+    /// The corners of the hull, and of either leg, in their own frames.
+    pub(super) fn outlines(&self) -> [&[Vector]; 3] {
+        let fixtures = self.world.fixtures();
+        [3, 2, 1].map(|back| fixtures[fixtures.len() - back].shape().vertices())
+    }
+
+    /// True when this leg stands on the ground.
+    pub(super) fn leg_contacts(&self) -> [bool; 2] {
+        self.leg_contacts
+    }
+
+    /// Begins the episode of a seed, with the one idle step that Gymnasium makes before it.
+    pub(super) fn start(options: LunarLanderOptions, seed: u64) -> Result<Self, Error> {
+        let mut random = Stream::new(seed);
+        let mut world = World::new(Vector::new(0.0, options.gravity as f32))?;
+        let terrain = terrain(&mut random);
+        add_ground(&mut world, &terrain)?;
+        let hull = add_hull(&mut world)?;
+        let push_x = random.uniform(-FIRST_PUSH, FIRST_PUSH);
+        let push_y = random.uniform(-FIRST_PUSH, FIRST_PUSH);
+        world.apply_force(hull, narrow(push_x, push_y))?;
+        // numpy: integers(-9999, 9999)
+        let mut index =
+            || if options.enable_wind { random.below(19_998) as f64 - 9999.0 } else { 0.0 };
+        let (wind_index, torque_index) = (index(), index());
+        let legs = [add_leg(&mut world, hull, -1.0)?, add_leg(&mut world, hull, 1.0)?];
+        let mut lander = Self {
+            options,
+            world,
+            random,
+            hull,
+            legs,
+            leg_contacts: [false; 2],
+            crashed: false,
+            shaping: None,
+            wind_index,
+            torque_index,
+            terrain,
+            thrust: Thrust::default(),
+            state: [0.0; 8],
+        };
+        lander.advance(Thrust::default())?;
+        Ok(lander)
+    }
+
+    /// Acts for a fiftieth of a second.
+    pub(super) fn advance(&mut self, thrust: Thrust) -> Result<Outcome, Error> {
+        self.thrust = thrust;
+        self.blow()?;
+        self.burn(thrust)?;
+        self.world.step(
+            (1.0 / STEPS_PER_SECOND) as f32,
+            VELOCITY_ITERATIONS,
+            POSITION_ITERATIONS,
+        )?;
+        self.notice_contacts();
+
+        let state = self.measure();
+        self.state = state.map(|value| value as f32);
+        let shaping = -100.0 * (state[0] * state[0] + state[1] * state[1]).sqrt()
+            - 100.0 * (state[2] * state[2] + state[3] * state[3]).sqrt()
+            - 100.0 * state[4].abs()
+            + 10.0 * state[6]
+            + 10.0 * state[7];
+        let mut reward = self.shaping.map_or(0.0, |before| shaping - before);
+        self.shaping = Some(shaping);
+        reward -= thrust.main * MAIN_FUEL;
+        reward -= thrust.side * SIDE_FUEL;
+
+        let crash = self.crashed || state[0].abs() >= 1.0;
+        let rest = !self.world.body(self.hull).is_awake();
+        if crash {
+            reward = -100.0;
+        }
+        if rest {
+            reward = 100.0;
+        }
+        let fuel = thrust.main * MAIN_FUEL + thrust.side * SIDE_FUEL;
+        Ok(Outcome { reward, fuel, crash, rest })
+    }
+
+    /// The wind of this step; it does not blow while a leg stands on the ground.
+    fn blow(&mut self) -> Result<(), Error> {
+        if !self.options.enable_wind || self.leg_contacts.contains(&true) {
+            return Ok(());
+        }
+        let force = gust(self.wind_index) * self.options.wind_power;
+        self.wind_index += 1.0;
+        self.world.apply_force(self.hull, narrow(force, 0.0))?;
+        let torque = gust(self.torque_index) * self.options.turbulence_power;
+        self.torque_index += 1.0;
+        self.world.apply_torque(self.hull, torque as f32)?;
+        Ok(())
+    }
+
+    /// The impulses of the engines, which shake at random.
+    fn burn(&mut self, thrust: Thrust) -> Result<(), Error> {
+        let shake = [(); 2].map(|()| self.random.uniform(-1.0, 1.0) / SCALE);
+        let (sine, cosine) = sine_cosine(f64::from(self.world.body(self.hull).angle()));
+        let (tip, across_tip) = ((sine, cosine), (-cosine, sine));
+        if thrust.main > 0.0 {
+            let along = MAIN_HEIGHT / SCALE + 2.0 * shake[0];
+            let x = tip.0 * along + across_tip.0 * shake[1];
+            let y = -tip.1 * along - across_tip.1 * shake[1];
+            let position = self.world.body(self.hull).position();
+            let point = narrow(f64::from(position.x) + x, f64::from(position.y) + y);
+            let impulse = narrow(-x * MAIN_POWER * thrust.main, -y * MAIN_POWER * thrust.main);
+            self.world.apply_impulse(self.hull, impulse, point)?;
+        }
+        if thrust.side > 0.0 {
+            let across = 3.0 * shake[1] + thrust.direction * SIDE_DISTANCE / SCALE;
+            let x = tip.0 * shake[0] + across_tip.0 * across;
+            let y = -tip.1 * shake[0] - across_tip.1 * across;
+            let position = self.world.body(self.hull).position();
+            let point = narrow(
+                f64::from(position.x) + x - tip.0 * SIDE_HEIGHT_ACROSS / SCALE,
+                f64::from(position.y) + y + tip.1 * SIDE_HEIGHT / SCALE,
+            );
+            let impulse = narrow(-x * SIDE_POWER * thrust.side, -y * SIDE_POWER * thrust.side);
+            self.world.apply_impulse(self.hull, impulse, point)?;
+        }
+        Ok(())
+    }
+
+    /// A leg that leaves one edge of the ground counts as lifted even if it touches another.
+    fn notice_contacts(&mut self) {
+        for event in self.world.events() {
+            if event.begins && event.bodies.contains(&self.hull) {
+                self.crashed = true;
+            }
+            for (leg, touches) in self.legs.iter().zip(&mut self.leg_contacts) {
+                if event.bodies.contains(leg) {
+                    *touches = event.begins;
+                }
+            }
+        }
+    }
+
+    /// The state before it is rounded to 32 bits.
+    fn measure(&self) -> [f64; 8] {
+        let body = self.world.body(self.hull);
+        let (position, velocity) = (body.position(), body.velocity());
+        let pad = HEIGHT / 4.0 + LEG_DOWN / SCALE;
+        let touching = self.leg_contacts.map(|touches| if touches { 1.0 } else { 0.0 });
+        [
+            (f64::from(position.x) - WIDTH / 2.0) / (WIDTH / 2.0),
+            (f64::from(position.y) - pad) / (HEIGHT / 2.0),
+            f64::from(velocity.x) * (WIDTH / 2.0) / STEPS_PER_SECOND,
+            f64::from(velocity.y) * (HEIGHT / 2.0) / STEPS_PER_SECOND,
+            f64::from(body.angle()),
+            20.0 * f64::from(body.angular_velocity()) / STEPS_PER_SECOND,
+            touching[0],
+            touching[1],
+        ]
+    }
+}
+
+impl Thrust {
+    /// None, left, main and right engine: Gymnasium's four choices.
+    pub(super) fn of_choice(choice: f64) -> Self {
+        let idle = Self::default();
+        match choice {
+            1.0 => Self { side: 1.0, direction: -1.0, ..idle },
+            2.0 => Self { main: 1.0, ..idle },
+            3.0 => Self { side: 1.0, direction: 1.0, ..idle },
+            _ => idle,
+        }
+    }
+
+    /// The main engine burns above 0, a side engine beyond -0.5 or 0.5; neither ever burns at less
+    /// than half its power.
+    pub(super) fn of_throttles(main: f64, side: f64) -> Self {
+        let mut thrust = Self::default();
+        if main > 0.0 {
+            thrust.main = (main + 1.0) * 0.5;
+        }
+        if side.abs() > 0.5 {
+            thrust.side = side.abs();
+            thrust.direction = side.signum();
+        }
+        thrust
+    }
+}
+
+/// The strength of the wind, between -1 and 1; it never repeats.
+fn gust(index: f64) -> f64 {
+    hyperbolic_tangent(sine(0.02 * index) + sine(std::f64::consts::PI * 0.01 * index))
+}

@@ -1,0 +1,131 @@
+//! LunarLander-v3 and LunarLanderContinuous-v3: Gymnasium's, bit for bit from the seed alone.
+//!
+//! The state is the observation, in single precision, as the paper factorises it: six numbers and the
+//! two legs as one vector of booleans. `reward` of a step is Gymnasium's own; the terms of the schema
+//! are the paper's, which adds the 100 for resting or crashing where Gymnasium replaces the step's
+//! reward by it.
+//!
+//! The particles that Gymnasium draws for the exhaust are left out: they never touch the craft.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "the physics and the observation are in single precision"
+)]
+
+mod flight;
+mod functions;
+mod scene;
+mod world;
+
+use std::sync::Arc;
+
+pub use flight::LunarLanderOptions;
+use flight::{Flight, Thrust};
+
+use becausal_core::env::{Environment, EnvironmentError, Step, check_step};
+use becausal_core::schema::Schema;
+
+pub(super) const SCHEMA: &str = include_str!("lunar_lander.toml");
+pub(super) const CONTINUOUS_SCHEMA: &str = include_str!("lunar_lander_continuous.toml");
+
+/// More wind than this is no weather.
+const STRONGEST: f64 = 1e6;
+
+/// Lands a craft with one main and two side engines on a pad between hills.
+///
+/// Whether the engines are chosen (one categorical action) or throttled (two continuous ones) is
+/// read off the schema.
+#[derive(Debug, Clone)]
+pub struct LunarLander {
+    schema: Arc<Schema>,
+    options: LunarLanderOptions,
+    flight: Flight,
+    state: [f64; 8],
+    /// Fuel, crash, rest.
+    outcomes: [f64; 3],
+    over: bool,
+}
+
+impl LunarLander {
+    /// The environment at the start of episode 0.
+    ///
+    /// # Errors
+    /// In words, when an option is out of its range.
+    pub fn new(schema: Arc<Schema>, options: LunarLanderOptions) -> Result<Self, String> {
+        if !(options.gravity > -12.0 && options.gravity < 0.0) {
+            return Err(format!(
+                "gravity: expected a number between -12 and 0 (both excluded), got {}",
+                options.gravity
+            ));
+        }
+        for (name, value) in
+            [("wind_power", options.wind_power), ("turbulence_power", options.turbulence_power)]
+        {
+            if !(-STRONGEST..=STRONGEST).contains(&value) {
+                return Err(format!(
+                    "{name}: expected a number from {} to {STRONGEST}, got {value}",
+                    -STRONGEST
+                ));
+            }
+        }
+        let flight = Flight::start(options, 0).map_err(|error| error.to_string())?;
+        let mut environment =
+            Self { schema, options, flight, state: [0.0; 8], outcomes: [0.0; 3], over: false };
+        environment.observe();
+        Ok(environment)
+    }
+
+    fn observe(&mut self) {
+        self.state = self.flight.state().map(f64::from);
+    }
+
+    fn broken(&self, error: &becausal_physics::Error) -> EnvironmentError {
+        EnvironmentError::Action {
+            environment: self.schema.name().to_owned(),
+            message: format!("the physics cannot go on: {error}"),
+        }
+    }
+}
+
+impl Environment for LunarLander {
+    fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// # Panics
+    /// Never with options that [`LunarLander::new`] has accepted.
+    fn reset(&mut self, seed: u64) {
+        self.flight = Flight::start(self.options, seed).expect("options that were accepted");
+        self.over = false;
+        self.observe();
+    }
+
+    fn state(&self) -> &[f64] {
+        &self.state
+    }
+
+    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+        check_step(&self.schema, self.over, action)?;
+        let thrust = match *action {
+            [main, side] => Thrust::of_throttles(main, side),
+            [choice, ..] => Thrust::of_choice(choice),
+            [] => Thrust::default(),
+        };
+        let outcome = self.flight.advance(thrust).map_err(|error| self.broken(&error))?;
+        self.observe();
+        let flag = |value: bool| f64::from(u8::from(value));
+        self.outcomes = [outcome.fuel, flag(outcome.crash), flag(outcome.rest)];
+        self.over = outcome.crash || outcome.rest;
+        Ok(Step {
+            state: &self.state,
+            outcomes: &self.outcomes,
+            reward: outcome.reward,
+            terminated: self.over,
+            truncated: false,
+        })
+    }
+
+    fn scene(&self) -> Option<String> {
+        Some(scene::scene(&self.flight))
+    }
+}

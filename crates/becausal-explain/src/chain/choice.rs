@@ -1,0 +1,61 @@
+//! How the agent's later actions depend on what the explained action has changed.
+
+use super::trajectory::Trajectory;
+use becausal_core::Policy;
+use becausal_core::schema::{Kind, Schema};
+
+/// For every step, `[actions][states]`: how much each action variable would differ had a state
+/// variable kept the value it had before the explained action, from 0 to 1.
+///
+/// A category or a boolean differs wholly or not at all, a number by its share of the bounds. What
+/// has not moved since is not asked about: nothing can have come through it.
+#[must_use]
+pub fn choices(policy: &dyn Policy, trajectory: &Trajectory) -> Vec<Vec<f64>> {
+    let shape = trajectory.shape();
+    let (states, actions) = (shape.states.len(), shape.actions.len());
+    let mut weights = vec![vec![0.0; states * actions]; trajectory.len()];
+    let Some(start) = trajectory.steps().first().map(|step| &step.state) else {
+        return weights;
+    };
+    for (step, row) in trajectory.steps().iter().zip(&mut weights).skip(1) {
+        let chosen = policy.mode(&step.state);
+        for (index, range) in shape.states.iter().enumerate() {
+            if step.state[range.clone()] == start[range.clone()] {
+                continue;
+            }
+            let mut kept = step.state.clone();
+            kept[range.clone()].copy_from_slice(&start[range.clone()]);
+            let instead = policy.mode(&kept);
+            for action in 0..actions {
+                row[action * states + index] =
+                    action_difference(trajectory.schema(), action, &chosen, &instead);
+            }
+        }
+    }
+    weights
+}
+
+/// How far two actions differ in one of their variables, from 0 to 1.
+#[must_use]
+pub fn action_difference(schema: &Schema, action: usize, left: &[f64], right: &[f64]) -> f64 {
+    let slots = schema.action_slots();
+    let mut largest = 0.0_f64;
+    let first = schema.of_role(becausal_core::schema::Role::State).count();
+    for slot in slots.clone().filter(|&slot| schema.slots()[slot].variable == first + action) {
+        let at = slot - slots.start;
+        let (Some(left), Some(right)) = (left.get(at), right.get(at)) else {
+            continue;
+        };
+        let difference = (left - right).abs();
+        largest = largest.max(match &schema.variable_of(slot).kind {
+            _ if difference == 0.0 => 0.0,
+            Kind::Boolean | Kind::Categorical(_) => 1.0,
+            Kind::Continuous(bounds) | Kind::Integer(bounds) => match (bounds.low, bounds.high) {
+                (Some(low), Some(high)) if high > low => (difference / (high - low)).min(1.0),
+                // Without bounds nothing says how much is much.
+                _ => difference / (1.0 + difference),
+            },
+        });
+    }
+    largest
+}

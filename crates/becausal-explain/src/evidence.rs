@@ -1,0 +1,227 @@
+//! What stands behind an explanation, and what speaks against it.
+
+use std::collections::BTreeMap;
+
+use crate::chain::{Chain, Edge, Node, Part, Way};
+use becausal_core::schema::Schema;
+use becausal_discovery::CausalGraph;
+use becausal_discovery::{Pair, Verdict};
+use becausal_model::Dynamics;
+
+/// Members of a model that differ by more than this share of a variable's spread are a doubt.
+const DISAGREEMENT: f64 = 0.1;
+
+/// An influence of the chain with what is known about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkEvidence {
+    /// The influence, its weight, and how many members of the model see it.
+    pub edge: Edge,
+    /// What discovery found about this cause and effect, where it was asked.
+    pub finding: Option<Pair>,
+}
+
+/// Something that speaks against an explanation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Doubt {
+    /// The last steps are predicted, not recorded.
+    Predicted {
+        /// How many.
+        steps: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// A state variable has a value outside of the data that the model was fitted to.
+    Outside {
+        /// The variable, where it is farthest outside.
+        node: Node,
+        /// How far, in units of its spread.
+        distance: f64,
+    },
+    /// The members of the model disagree about a variable of the chain.
+    Disagreement {
+        /// The variable, where they disagree most.
+        node: Node,
+        /// How far, in units of its spread.
+        spread: f64,
+    },
+    /// Discovery found no influence where the chain has one.
+    NotFound {
+        /// The cause.
+        from: Node,
+        /// The effect.
+        to: Node,
+    },
+    /// The data could not tell whether there is an influence.
+    Untestable {
+        /// The cause.
+        from: Node,
+        /// The effect.
+        to: Node,
+        /// Why not.
+        reason: Option<String>,
+    },
+    /// The cause may only stand for another one.
+    Proxy {
+        /// The cause.
+        from: Node,
+        /// The effect.
+        to: Node,
+    },
+    /// Not all members of the model see an influence.
+    Divided {
+        /// The cause.
+        from: Node,
+        /// The effect.
+        to: Node,
+        /// Members that see it.
+        agreeing: usize,
+        /// All members.
+        members: usize,
+    },
+    /// Without a policy, later actions are taken as they were recorded.
+    WithoutPolicy,
+    /// The other action would have been paid more.
+    Worse {
+        /// The reward difference, below 0.
+        difference: f64,
+    },
+}
+
+/// What stands behind a chain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// Every influence of the chain.
+    pub links: Vec<LinkEvidence>,
+    /// What speaks against it.
+    pub doubts: Vec<Doubt>,
+}
+
+impl Evidence {
+    /// Collects the evidence for a chain.
+    #[must_use]
+    pub fn of(
+        chain: &Chain,
+        dynamics: &dyn Dynamics,
+        graph: Option<&CausalGraph>,
+        with_policy: bool,
+    ) -> Self {
+        let schema = chain.trajectory().schema();
+        let findings: BTreeMap<(&str, &str), &Pair> = graph
+            .iter()
+            .flat_map(|graph| &graph.pairs)
+            .map(|pair| ((pair.cause.as_str(), pair.effect.as_str()), pair))
+            .collect();
+        let finding = |edge: &Edge| {
+            let effect = effect_name(schema, edge.to)?;
+            findings.get(&(edge.from.name(schema), effect.as_str())).map(|&pair| pair.clone())
+        };
+        let asked = |edge: &Edge| matches!(edge.way, Way::Action | Way::Influence);
+        let links: Vec<LinkEvidence> = chain
+            .edges()
+            .map(|edge| LinkEvidence {
+                edge: edge.clone(),
+                finding: if asked(edge) { finding(edge) } else { None },
+            })
+            .collect();
+        let mut doubts = Vec::new();
+        if chain.is_empty() {
+            return Self { links, doubts };
+        }
+        doubts.extend(predicted(chain));
+        doubts.extend(outside(chain, dynamics));
+        doubts.extend(disagreement(chain, dynamics));
+        doubts.extend(about_links(&links));
+        if !with_policy && chain.trajectory().len() > 1 {
+            doubts.push(Doubt::WithoutPolicy);
+        }
+        Self { links, doubts }
+    }
+}
+
+/// The name of an effect as graphs have it: next states with a prime.
+fn effect_name(schema: &Schema, node: Node) -> Option<String> {
+    match node.part {
+        Part::State => Some(format!("{}'", node.name(schema))),
+        Part::Outcome => Some(node.name(schema).to_owned()),
+        Part::Action | Part::Reward => None,
+    }
+}
+
+fn predicted(chain: &Chain) -> Option<Doubt> {
+    let (of, recorded) = (chain.trajectory().len(), chain.trajectory().recorded_steps());
+    (recorded < of).then_some(Doubt::Predicted { steps: of - recorded, of })
+}
+
+/// For each state variable the step in which it is farthest outside of the data.
+fn outside(chain: &Chain, dynamics: &dyn Dynamics) -> Vec<Doubt> {
+    let mut farthest: Vec<(Node, f64)> = Vec::new();
+    for (step, part) in chain.trajectory().steps().iter().enumerate() {
+        for (index, distance) in dynamics.distance(&part.state).into_iter().enumerate() {
+            if distance > 0.0 {
+                keep_largest(&mut farthest, Node::state(step, index), distance);
+            }
+        }
+    }
+    farthest.sort_by(|a, b| b.1.total_cmp(&a.1));
+    farthest.into_iter().map(|(node, distance)| Doubt::Outside { node, distance }).collect()
+}
+
+/// For each variable of the chain the step in which the members of the model disagree most.
+fn disagreement(chain: &Chain, dynamics: &dyn Dynamics) -> Vec<Doubt> {
+    let states = chain.trajectory().shape().states.len();
+    let mut largest: Vec<(Node, f64)> = Vec::new();
+    for (step, part) in chain.trajectory().steps().iter().enumerate() {
+        let spreads = dynamics.disagreement(&part.state, &part.action);
+        for (effect, spread) in spreads.into_iter().enumerate() {
+            let node = match effect.checked_sub(states) {
+                None => Node::state(step + 1, effect),
+                Some(outcome) => Node::outcome(step, outcome),
+            };
+            if spread > DISAGREEMENT && chain.contains(node) {
+                keep_largest(&mut largest, node, spread);
+            }
+        }
+    }
+    largest.sort_by(|a, b| b.1.total_cmp(&a.1));
+    largest.into_iter().map(|(node, spread)| Doubt::Disagreement { node, spread }).collect()
+}
+
+fn keep_largest(found: &mut Vec<(Node, f64)>, node: Node, value: f64) {
+    let same = |(other, _): &&mut (Node, f64)| other.part == node.part && other.index == node.index;
+    match found.iter_mut().find(same) {
+        Some(entry) if entry.1 < value => *entry = (node, value),
+        Some(_) => {}
+        None => found.push((node, value)),
+    }
+}
+
+/// Doubts about influences, each cause and effect once.
+fn about_links(links: &[LinkEvidence]) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    let mut told: Vec<(Part, usize, Part, usize, u8)> = Vec::new();
+    for LinkEvidence { edge, finding } in links {
+        let (from, to) = (edge.from, edge.to);
+        let mut tell = |doubt: Doubt, sort: u8| {
+            let key = (from.part, from.index, to.part, to.index, sort);
+            if !told.contains(&key) {
+                told.push(key);
+                doubts.push(doubt);
+            }
+        };
+        match finding {
+            Some(pair) if pair.verdict == Verdict::None => {
+                tell(Doubt::NotFound { from, to }, 0);
+            }
+            Some(pair) if pair.verdict == Verdict::Untestable => {
+                tell(Doubt::Untestable { from, to, reason: pair.reason.clone() }, 1);
+            }
+            Some(pair) if pair.proxy => tell(Doubt::Proxy { from, to }, 2),
+            _ => {}
+        }
+        if let Some(support) = edge.support.filter(|support| support.agreeing < support.members) {
+            let (agreeing, members) = (support.agreeing, support.members);
+            tell(Doubt::Divided { from, to, agreeing, members }, 3);
+        }
+    }
+    doubts
+}

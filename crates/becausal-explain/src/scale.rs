@@ -1,0 +1,100 @@
+//! What counts as a change: a share of a variable's spread in the data.
+
+use std::ops::Range;
+
+use super::explanan::differ;
+use crate::chain::{Node, Part, Shape};
+use becausal_core::Transitions;
+use becausal_core::data::Spread;
+use becausal_core::schema::{Kind, Schema};
+
+/// How far the effects (next states, then outcomes) are spread in the data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    /// The numbers of each effect in (s', o), and for each number its standard deviation; `None`
+    /// where any difference counts.
+    effects: Vec<(Range<usize>, Vec<Option<f64>>)>,
+    /// How many of the effects are outcomes.
+    outcomes: usize,
+    /// The standard deviation of the sum of all reward terms.
+    reward: f64,
+}
+
+impl Scale {
+    /// The spread of everything in recorded data.
+    #[must_use]
+    pub fn of(data: &Transitions) -> Self {
+        let schema = data.schema();
+        let shape = Shape::of(schema);
+        let offset = schema.state_slots().len();
+        let slots: Vec<usize> = schema.next_slots().chain(schema.outcome_slots()).collect();
+        let outcomes = shape.outcomes.iter().map(|r| r.start + offset..r.end + offset);
+        let ranges = shape.states.iter().cloned().chain(outcomes);
+        let effects = ranges.map(|range| {
+            let spreads = slots[range.clone()].iter().map(|&slot| spread(data, schema, slot));
+            let spreads = spreads.collect();
+            (range, spreads)
+        });
+        let rewards = data.total_reward();
+        let mean = rewards.iter().sum::<f64>() / rewards.len().max(1) as f64;
+        let squares: f64 = rewards.iter().map(|reward| (reward - mean).powi(2)).sum();
+        let reward = (squares / rewards.len().max(1) as f64).sqrt();
+        Self { effects: effects.collect(), outcomes: shape.outcomes.len(), reward }
+    }
+
+    /// The number of effects.
+    #[must_use]
+    pub fn effects(&self) -> usize {
+        self.effects.len()
+    }
+
+    /// Whether an effect differs between two worlds, each given as (s', o), by more than a share of
+    /// its spread. Categories and booleans differ when they are not the same.
+    #[must_use]
+    pub fn differs(&self, effect: usize, left: &[f64], right: &[f64], share: f64) -> bool {
+        let (range, spreads) = &self.effects[effect];
+        range.clone().zip(spreads).any(|(at, s)| exceeds(left[at], right[at], *s, share))
+    }
+
+    /// Whether the value of a node differs between two worlds. What is neither a state nor an outcome
+    /// differs when it is not the same but for rounding.
+    #[must_use]
+    pub fn differs_at(&self, node: Node, left: &[f64], right: &[f64], share: f64) -> bool {
+        let states = self.effects.len() - self.outcomes;
+        let effect = match node.part {
+            Part::State => node.index,
+            Part::Outcome => states + node.index,
+            Part::Action | Part::Reward => return differ(left, right),
+        };
+        let Some((_, spreads)) = self.effects.get(effect).filter(|_| left.len() == right.len())
+        else {
+            return differ(left, right);
+        };
+        left.iter().zip(right).zip(spreads).any(|((a, b), spread)| exceeds(*a, *b, *spread, share))
+    }
+
+    /// The smallest reward difference that is not negligible.
+    #[must_use]
+    pub fn reward(&self, share: f64) -> f64 {
+        (share * self.reward).max(1e-9)
+    }
+}
+
+/// Whether two numbers differ by more than a share of their spread.
+fn exceeds(left: f64, right: f64, spread: Option<f64>, share: f64) -> bool {
+    let difference = (left - right).abs();
+    match spread {
+        // Rounding is no change, whatever the spread.
+        Some(spread) => difference > (share * spread).max(1e-9 * left.abs().max(1e-3)),
+        None => difference != 0.0,
+    }
+}
+
+fn spread(data: &Transitions, schema: &Schema, slot: usize) -> Option<f64> {
+    match schema.variable_of(slot).kind {
+        Kind::Boolean | Kind::Categorical(_) => None,
+        Kind::Continuous(_) | Kind::Integer(_) => {
+            Some(Spread::of(data.column(slot)).map_or(0.0, |spread| spread.deviation))
+        }
+    }
+}

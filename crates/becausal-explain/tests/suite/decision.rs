@@ -1,0 +1,65 @@
+//! Decisions worth explaining, and the actions to ask about.
+
+use std::sync::Arc;
+
+use crate::exact::Exact;
+use becausal_core::env::Options as EnvironmentOptions;
+use becausal_core::env::{EnvironmentError, collect, random_action};
+use becausal_core::{Schema, Transitions};
+use becausal_envs::find;
+use becausal_explain::{Explainer, Options, Situation, decisions, typical_actions};
+use becausal_model::Dynamics;
+
+fn recorded(id: &str, schema: &Arc<Schema>) -> Transitions {
+    let environment = find(id).expect("known").make(&EnvironmentOptions::default()).expect("made");
+    let mut data = Transitions::new(Arc::clone(schema));
+    collect::<_, EnvironmentError>(
+        &environment,
+        200,
+        3,
+        |_, stream, action| random_action(schema, stream, action),
+        |part| {
+            data.append(part);
+            Ok(())
+        },
+    )
+    .expect("recorded");
+    data
+}
+
+#[test]
+fn the_clearest_decision_stands_first_and_its_lead_is_that_of_the_contrast() {
+    let model = Exact::build_marine();
+    let data = recorded("BuildMarine-v0", model.schema());
+    let options = Options { horizon: 4, ..Options::default() };
+    let explainer = Explainer::new(&model, None, None, options).expect("an explainer");
+    let actions = typical_actions(model.schema(), 16);
+    assert_eq!(actions, [[0.0], [1.0], [2.0], [3.0], [4.0]]);
+    let places: Vec<(usize, usize)> = (0..data.episode(0).len()).map(|step| (0, step)).collect();
+    let found = decisions(&explainer, &data, &actions, &places).expect("decisions");
+    assert_eq!(found.len(), places.len());
+    assert!(found.windows(2).all(|pair| pair[0].lead >= pair[1].lead));
+    assert!(found[0].lead > found[found.len() - 1].lead, "they are not all alike");
+    for decision in &found {
+        let situation = Situation::recorded(&data, 0, decision.step, 4).expect("a situation");
+        let others = actions.iter().filter(|action| *action != situation.action());
+        let differences = others.map(|action| {
+            explainer.why_not(&situation, action).expect("a contrast").credit.difference()
+        });
+        let smallest = differences.fold(f64::INFINITY, f64::min);
+        assert!((decision.lead - smallest).abs() < 1e-9, "{decision:?}, not {smallest}");
+    }
+}
+
+#[test]
+fn numbers_are_asked_about_at_their_bounds_and_between() {
+    let schema = find("LunarLanderContinuous-v3").expect("known").schema();
+    let actions = typical_actions(&schema, 16);
+    assert_eq!(actions.len(), 9);
+    assert!(actions.contains(&vec![-1.0, 0.0]) && actions.contains(&vec![1.0, 1.0]));
+    assert!(typical_actions(&schema, 8).is_empty(), "too many");
+    let text = "name = \"Free\"\n[state]\nx = { kind = \"continuous\" }\n[action]\n\
+                push = { kind = \"continuous\" }\n[reward]\n\"x\" = \"x'\"\n";
+    let free = Schema::parse(text).unwrap_or_else(|error| panic!("{error}"));
+    assert!(typical_actions(&free, 16).is_empty(), "a number without bounds");
+}

@@ -1,0 +1,67 @@
+//! The end of a training: how good the policy is, and what its explanations need.
+
+use becausal_core::Stream;
+use becausal_model::{Checked, FitOptions, ModelKind, Structure, WorldModel};
+
+use super::actor_critic::ActorCritic;
+use super::error::LearningError;
+use super::evaluation::{Evaluation, evaluate};
+use super::interaction::{Exploration, interact};
+use super::setting::Imagination;
+use super::training::{Purpose, Training};
+
+impl Training {
+    /// The best agent so far; before the first evaluation, the current one.
+    #[must_use]
+    pub fn best_agent(&self) -> &ActorCritic {
+        self.best.as_ref().map_or(&self.learner.agent, |(agent, _)| agent)
+    }
+
+    /// How good the best agent is in episodes that it was not chosen by.
+    ///
+    /// # Errors
+    /// When an episode does not end, or a reward is not a number.
+    pub fn final_evaluation(&self) -> Result<Evaluation, LearningError> {
+        let key = Purpose::FinalEvaluation as u32;
+        let episodes = self.settings.evaluation_episodes;
+        evaluate(self.best_agent(), &self.environment, episodes, self.seed, key)
+    }
+
+    /// What explanations need at the end: data, graph, and a world model fitted with care to all
+    /// data. A training without a model records `final_rows` steps of its best agent first.
+    ///
+    /// # Errors
+    /// When discovery or the fit fails.
+    pub fn conclude(&mut self) -> Result<(), LearningError> {
+        if self.settings.final_fit_steps == 0 {
+            return Ok(());
+        }
+        let kind = match self.settings.model {
+            Imagination::Model(kind) => kind,
+            Imagination::None => {
+                let exploration = Exploration { share: 0.5, rate: 0.5, ..Exploration::NONE };
+                let key = self.key(Purpose::Recording, 0);
+                let seed = Stream::keyed(self.seed, &key).next_u64();
+                let rows = (self.settings.final_rows, usize::MAX);
+                self.data =
+                    interact(&self.environment, self.best_agent(), rows, exploration, seed)?;
+                ModelKind::Causal
+            }
+        };
+        let mut graph = self.discover(&self.data)?;
+        let options = self.fit_options(self.settings.final_fit_steps);
+        let options = FitOptions { rate: FitOptions::default().rate, ..options };
+        let fit = |kind: ModelKind, structure: &Structure, most: usize| {
+            let options = FitOptions { members: options.members.min(most), ..options.clone() };
+            WorldModel::fit(&self.data, kind, structure, &options, &|_| {})
+        };
+        let model = if kind == ModelKind::Causal {
+            Checked::fit(&self.data, &mut graph, fit)?.model
+        } else {
+            fit(kind, &Structure::of(&self.schema, &graph), usize::MAX)?.0
+        };
+        self.graph = Some(graph);
+        self.model = Some(model);
+        Ok(())
+    }
+}

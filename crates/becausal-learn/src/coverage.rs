@@ -1,0 +1,150 @@
+//! Which states a buffer is full of, and which are rare in it.
+
+use std::collections::BTreeMap;
+
+use becausal_core::Stream;
+use becausal_core::data::Transitions;
+use becausal_core::schema::Kind;
+
+/// The rows of a buffer in cells of similar states.
+///
+/// A policy that has learned to do one thing fills its buffer with the states of that one thing. What
+/// matters elsewhere (a lander's ground, after it has learned to hover) drowns in it. Drawn cell
+/// by cell, rare states count as much as common ones. As rows are chosen by their states alone, what
+/// follows from a state keeps its distribution, and whether an effect depends on a cause its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coverage {
+    /// The rows of each cell.
+    cells: Vec<Vec<usize>>,
+}
+
+impl Coverage {
+    /// The cells of a buffer: numbers are alike within one deviation, anything else if it is equal.
+    #[must_use]
+    pub fn of(buffer: &Transitions) -> Self {
+        let schema = buffer.schema();
+        let columns: Vec<Vec<i64>> = schema
+            .state_slots()
+            .map(|slot| {
+                let values = buffer.column(slot).to_numbers();
+                let numeric =
+                    matches!(schema.variable_of(slot).kind, Kind::Continuous(_) | Kind::Integer(_));
+                let width = if numeric { deviation(&values) } else { 1.0 };
+                #[expect(clippy::cast_possible_truncation, reason = "the number of a cell")]
+                let cell = |value: &f64| (value / width).floor() as i64;
+                values.iter().map(cell).collect()
+            })
+            .collect();
+        let mut cells: BTreeMap<Vec<i64>, Vec<usize>> = BTreeMap::new();
+        for row in 0..buffer.len() {
+            let cell = columns.iter().map(|column| column[row]).collect();
+            cells.entry(cell).or_default().push(row);
+        }
+        Self { cells: cells.into_values().collect() }
+    }
+
+    /// A row of a cell, every cell alike.
+    ///
+    /// # Panics
+    /// When there are no rows.
+    #[must_use]
+    pub fn draw(&self, stream: &mut Stream) -> usize {
+        let cell = &self.cells[stream.below(self.cells.len())];
+        cell[stream.below(cell.len())]
+    }
+
+    /// About `count` different rows in their order, of every cell as many as of any other, as far
+    /// as it has them.
+    #[must_use]
+    pub fn spread(&self, count: usize, stream: &mut Stream) -> Vec<usize> {
+        let most = self.most_of_a_cell(count);
+        let mut rows = Vec::with_capacity(count);
+        for cell in &self.cells {
+            if cell.len() <= most {
+                rows.extend_from_slice(cell);
+            } else {
+                let order = stream.permutation(cell.len());
+                rows.extend(order[..most].iter().map(|&at| cell[at]));
+            }
+        }
+        rows.sort_unstable();
+        rows
+    }
+
+    /// How many rows of a cell there may be, so that there are at most `count` in all; at least 1.
+    fn most_of_a_cell(&self, count: usize) -> usize {
+        let mut sizes: Vec<usize> = self.cells.iter().map(Vec::len).collect();
+        sizes.sort_unstable();
+        let mut left = count;
+        for (at, &size) in sizes.iter().enumerate() {
+            let share = left / (sizes.len() - at);
+            if size > share {
+                return share.max(1);
+            }
+            left -= size;
+        }
+        usize::MAX
+    }
+}
+
+/// The standard deviation, or 1 where nothing varies.
+fn deviation(values: &[f64]) -> f64 {
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
+    let deviation = (squares / count).sqrt();
+    if deviation > 0.0 && deviation.is_finite() { deviation } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use becausal_core::data::Row;
+    use becausal_core::schema::Schema;
+
+    /// 990 rows near 0 and 10 far away.
+    fn hovering() -> Transitions {
+        let schema = Schema::parse(
+            "name = \"One\"\n[state]\nx = { kind = \"continuous\" }\n[action]\n\
+             a = { kind = \"boolean\" }\n[reward]\n\"x\" = \"x\"\n",
+        );
+        let mut data = Transitions::new(Arc::new(schema.expect("a schema")));
+        for row in 0..1000 {
+            let x = if row % 100 == 0 { 50.0 } else { 0.1 };
+            data.push(&Row {
+                state: &[x],
+                action: &[0.0],
+                outcomes: &[],
+                next: &[x],
+                reward: 0.0,
+                terminated: false,
+                truncated: false,
+            });
+        }
+        data
+    }
+
+    #[test]
+    fn rare_states_are_drawn_as_often_as_common_ones() {
+        let coverage = Coverage::of(&hovering());
+        let mut stream = Stream::new(1);
+        let rare = (0..1000).filter(|_| coverage.draw(&mut stream).is_multiple_of(100)).count();
+        assert!((400..600).contains(&rare), "{rare}");
+    }
+
+    #[test]
+    fn every_cell_gives_its_share_and_no_row_twice() {
+        let coverage = Coverage::of(&hovering());
+        let rows = coverage.spread(100, &mut Stream::new(1));
+        assert_eq!(rows.len(), 100);
+        assert!(rows.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(rows.iter().filter(|row| row.is_multiple_of(100)).count(), 10, "all rare ones");
+        assert_eq!(
+            coverage.spread(5000, &mut Stream::new(1)).len(),
+            1000,
+            "no more than there are"
+        );
+    }
+}

@@ -1,0 +1,69 @@
+//! Policies in files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use becausal_core::Stream;
+use becausal_core::schema::Schema;
+use becausal_nn::Block;
+use becausal_nn::{Kept, WeightsError, take_blocks};
+
+use super::actor_critic::ActorCritic;
+use super::observation::Running;
+use becausal_core::Policy;
+
+const KEPT: Kept = Kept { noun: "policy", version: 1, maker: "becausal train" };
+
+impl ActorCritic {
+    /// Writes actor and critic into a folder, so that a kill at any moment leaves the last ones
+    /// whole.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn save(&self, folder: &Path) -> Result<(), WeightsError> {
+        let blocks: Vec<(String, &Block)> =
+            self.parameters.iter().map(|(name, block)| (name.to_owned(), block)).collect();
+        let scales = self.observation.scales();
+        let scales: Vec<[f64; 3]> = scales.iter().map(|s| [s.count, s.mean, s.squares]).collect();
+        let fields = [("hidden", json!(self.hidden())), ("observation", json!(scales))];
+        let fields = fields.map(|(key, value)| (key.to_owned(), value)).into_iter().collect();
+        KEPT.save(folder, self.schema(), &blocks, fields)
+    }
+
+    /// Reads actor and critic from a folder.
+    ///
+    /// # Errors
+    /// When a file is missing, truncated, altered, of another version, or made for another schema.
+    pub fn load(folder: &Path, schema: &Arc<Schema>) -> Result<Self, WeightsError> {
+        let (manifest, blocks) = KEPT.load(folder, schema)?;
+        let read = described(&manifest, schema).and_then(|mut agent| {
+            take_blocks(&mut agent.parameters, "", blocks)?;
+            Ok(agent)
+        });
+        read.map_err(|problem| Kept::refused(folder, problem))
+    }
+}
+
+/// A policy as a manifest describes it, with other weights.
+fn described(manifest: &Value, schema: &Arc<Schema>) -> Result<ActorCritic, String> {
+    let missing = |key: &str| KEPT.missing(key);
+    let list = |key: &str| manifest[key].as_array().ok_or_else(|| missing(key));
+    let width = |value: &Value| {
+        let width = value.as_u64().and_then(|width| usize::try_from(width).ok());
+        width.filter(|width| (1..=4096).contains(width)).ok_or_else(|| missing("hidden"))
+    };
+    let hidden = list("hidden")?.iter().map(width).collect::<Result<Vec<usize>, String>>()?;
+    let mut agent = ActorCritic::new(schema, &hidden, &mut Stream::new(0))
+        .map_err(|error| error.to_string())?;
+    let scale = |value: &Value| {
+        let number = |at: usize| value[at].as_f64().filter(|number| number.is_finite());
+        Some(Running { count: number(0)?, mean: number(1)?, squares: number(2)? })
+    };
+    let scales = list("observation")?.iter().map(scale).collect::<Option<Vec<Running>>>();
+    if !scales.is_some_and(|scales| agent.observation.restore(&scales)) {
+        return Err(missing("observation"));
+    }
+    Ok(agent)
+}

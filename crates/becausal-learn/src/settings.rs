@@ -1,0 +1,328 @@
+//! How a training is done: every setting, with what it means.
+
+use toml_edit::{Document, DocumentMut, Item, Value};
+
+use super::error::LearningError;
+use super::evaluation::LONGEST_EPISODE;
+use super::setting::{Imagination, Ramp, Setting};
+use becausal_core::schema::suggestion;
+
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
+        /// How a training is done.
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct Settings {
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        impl Default for Settings {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        impl Settings {
+            /// The names of all settings.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// Sets one; `None` when there is none of this name, an error with what was expected
+            /// when it cannot have this value.
+            fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), &'static str>> {
+                match name {
+                    $(stringify!($name) => Some(match <$type as Setting>::read(value) {
+                        Some(value) => {
+                            self.$name = value;
+                            Ok(())
+                        }
+                        None => Err(<$type as Setting>::EXPECTED),
+                    }),)*
+                    _ => None,
+                }
+            }
+
+            fn values(&self) -> Vec<(&'static str, Value)> {
+                vec![$((stringify!($name), self.$name.write())),*]
+            }
+        }
+    };
+}
+
+settings! {
+    /// What imagines experience for the policy.
+    model: Imagination = Imagination::Model(becausal_model::ModelKind::Causal),
+    /// Real steps in all.
+    steps: usize = 20_000,
+    /// Real steps with random actions before the first epoch.
+    warm_up: usize = 1_000,
+    /// Real steps of an epoch; with a model episodes are played to their end.
+    epoch_steps: usize = 1_000,
+    /// Episodes for the buffer are cut after this many steps; 0 for the environment's own limit.
+    longest_episode: usize = 0,
+    /// The share of an epoch's real steps in whose episodes there are urges to random actions.
+    exploring: f64 = 0.5,
+    /// In which share of the steps of such an episode there is an urge, at most.
+    exploration: f64 = 0.5,
+    /// An urge to an action lasts 1 to this many steps, the longer the rarer.
+    longest_urge: usize = 1,
+    /// The share of an epoch's real steps, the last ones, in which the most likely action is taken.
+    greedy: f64 = 0.0,
+    /// Epochs from one graph to the next.
+    graph_epochs: Ramp = Ramp { from: 3.0, to: 5.0 },
+    /// Rows from which on the model relies on the graph. Until there are as many, everything may
+    /// influence everything.
+    graph_from: usize = 0,
+    /// Whether an edge stays one for the rest of the learning: the data of a policy that has settled
+    /// show less than those before.
+    keep_edges: bool = false,
+    /// Pairs with a p-value of at most this are edges.
+    eta: f64 = 0.001,
+    /// Rows that the graph is found from, at most; of more, rare states before common ones.
+    graph_rows: usize = 20_000,
+    /// Networks in the ensemble.
+    members: usize = 5,
+    /// Width of the world model's encoders and decoders.
+    model_width: usize = 64,
+    /// Steps of each network when there is a new graph.
+    fit_steps_graph: usize = 300,
+    /// Steps of each network otherwise.
+    fit_steps: usize = 120,
+    /// Steps of each network in the first fit.
+    fit_steps_first: usize = 600,
+    /// Rows a step of the fit.
+    fit_batch: usize = 256,
+    /// Rows that the fit sees in addition, rare states as often as common ones: a share of the buffer.
+    rare_rows: f64 = 0.0,
+    /// The highest learning rate of the fit.
+    fit_rate: f64 = 6e-3,
+    /// Policy updates an epoch with a model; without one as many as `epoch_steps` need.
+    rounds: usize = 20,
+    /// Samples of a policy update.
+    samples: usize = 4096,
+    /// How much of the model's noise of continuous numbers there is in a dream: 1 for all of it.
+    noise: f64 = 1.0,
+    /// The share of dreamed steps in which, of what the networks foretell, the best comes true.
+    optimism: Ramp = Ramp { from: 0.0, to: 0.0 },
+    /// Steps of a dreamed rollout.
+    rollout: Ramp = Ramp { from: 5.0, to: 20.0 },
+    /// Copies of the environment that are played side by side without a model.
+    copies: usize = 8,
+    /// Hidden layers of actor and critic.
+    policy_widths: Vec<usize> = vec![64, 64],
+    /// The factor by which a reward counts less for every step that it comes later.
+    discount: f64 = 0.99,
+    /// Of generalised advantage estimation.
+    lambda: f64 = 0.95,
+    /// Times the samples of an update are gone through.
+    passes: usize = 6,
+    /// Samples a step of the policy's optimiser.
+    batch: usize = 512,
+    /// The learning rate of the policy.
+    policy_rate: Ramp = Ramp { from: 1e-3, to: 5e-4 },
+    /// The clipping of PPO; 0 for none.
+    clip: Ramp = Ramp { from: 0.2, to: 0.2 },
+    /// The weight of the divergence from the policy before.
+    divergence: f64 = 0.0,
+    /// Ends the passes of an update when the divergence is larger; 0 for never.
+    largest_divergence: f64 = 0.03,
+    /// The weight of the entropy bonus.
+    entropy: Ramp = Ramp { from: 0.01, to: 0.002 },
+    /// The weight of the critic's error.
+    value_weight: f64 = 0.5,
+    /// Epochs from one evaluation to the next.
+    evaluate_every: usize = 1,
+    /// Episodes of an evaluation.
+    evaluation_episodes: usize = 20,
+    /// Steps of each network in the fit at the end, for explanations; 0 for none.
+    final_fit_steps: usize = 2000,
+    /// Real steps that are recorded at the end for explanations, without a model.
+    final_rows: usize = 10_000,
+}
+
+/// The settings built in, by environment.
+const PRESETS: [(&str, &str); 4] = [
+    ("CartPole-v1", include_str!("presets/cart_pole.toml")),
+    ("LunarLander-v3", include_str!("presets/lunar_lander.toml")),
+    ("LunarLanderContinuous-v3", include_str!("presets/lunar_lander_continuous.toml")),
+    ("BuildMarine-v0", include_str!("presets/build_marine.toml")),
+];
+
+/// The settings of environments that have none of their own.
+const ANY: &str = include_str!("presets/any.toml");
+
+impl Settings {
+    /// The settings built in for an environment: `default` are ours, `paper` those of the paper's
+    /// table. Some differ without a model.
+    ///
+    /// # Errors
+    /// When there is no such preset.
+    pub fn preset(
+        environment: &str,
+        preset: &str,
+        model: Option<Imagination>,
+    ) -> Result<Self, LearningError> {
+        let found = PRESETS.iter().find(|(id, _)| *id == environment);
+        let text = found.map_or(ANY, |(_, text)| text);
+        let document = Document::parse(text).map_err(|error| wrong(error.to_string()))?;
+        let mut settings = Self::default();
+        let Some(Item::Table(table)) = document.get(preset) else {
+            let known = document.iter().map(|(name, _)| name).filter(|n| !n.ends_with("-free"));
+            let hint = suggestion(preset, known.collect::<Vec<_>>());
+            return Err(wrong(format!("{environment} has no preset `{preset}` ({hint})")));
+        };
+        settings.take(table, environment)?;
+        settings.model = model.unwrap_or(settings.model);
+        if settings.model == Imagination::None
+            && let Some(Item::Table(table)) = document.get(&format!("{preset}-free"))
+        {
+            settings.take(table, environment)?;
+        }
+        Ok(settings)
+    }
+
+    /// The settings of a table in TOML; `name` is shown in mistakes.
+    ///
+    /// # Errors
+    /// When a setting is unknown, or a value is none of it.
+    pub fn of(table: &toml_edit::Table, name: &str) -> Result<Self, LearningError> {
+        let mut settings = Self::default();
+        settings.take(table, name)?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Changes settings by a text in TOML; `name` is shown in mistakes.
+    ///
+    /// # Errors
+    /// When it is no TOML, a setting is unknown, or a value is none of it.
+    pub fn change(&mut self, text: &str, name: &str) -> Result<(), LearningError> {
+        let document = Document::parse(text).map_err(|error| wrong(format!("{name}: {error}")))?;
+        self.take(document.as_table(), name)?;
+        self.check()
+    }
+
+    fn take(&mut self, table: &toml_edit::Table, name: &str) -> Result<(), LearningError> {
+        for (key, item) in table {
+            let value = item.as_value();
+            let found = value.and_then(|value| self.set(key, value));
+            match found {
+                Some(Ok(())) => {}
+                Some(Err(expected)) => {
+                    let given = item.to_string();
+                    return Err(wrong(format!(
+                        "{name}: `{key}` is {}, expected {expected}",
+                        given.trim()
+                    )));
+                }
+                None => {
+                    let hint = suggestion(key, Self::NAMES.iter().copied());
+                    return Err(wrong(format!("{name}: there is no setting `{key}` ({hint})")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses values that cannot be worked with.
+    ///
+    /// # Errors
+    /// The first of them, with what was expected.
+    pub fn check(&self) -> Result<(), LearningError> {
+        let positive = [
+            ("steps", self.steps),
+            ("epoch_steps", self.epoch_steps),
+            ("members", self.members),
+            ("model_width", self.model_width),
+            ("fit_batch", self.fit_batch),
+            ("rounds", self.rounds),
+            ("samples", self.samples),
+            ("copies", self.copies),
+            ("longest_urge", self.longest_urge),
+            ("passes", self.passes),
+            ("batch", self.batch),
+            ("evaluate_every", self.evaluate_every),
+            ("evaluation_episodes", self.evaluation_episodes),
+        ];
+        if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
+            return Err(wrong(format!("`{name}` is 0, expected at least 1")));
+        }
+        if self.longest_urge > LONGEST_EPISODE {
+            let given = self.longest_urge;
+            return Err(wrong(format!(
+                "`longest_urge` is {given}, expected 1 to {LONGEST_EPISODE} steps"
+            )));
+        }
+        let shares = [
+            ("exploring", self.exploring),
+            ("exploration", self.exploration),
+            ("greedy", self.greedy),
+            ("rare_rows", self.rare_rows),
+            ("noise", self.noise),
+            ("optimism", self.optimism.from.max(self.optimism.to)),
+            ("eta", self.eta),
+            ("discount", self.discount),
+            ("lambda", self.lambda),
+        ];
+        match shares.iter().find(|(_, value)| *value > 1.0) {
+            Some((name, value)) => Err(wrong(format!("`{name}` is {value}, expected 0 to 1"))),
+            None => Ok(()),
+        }
+    }
+
+    /// All settings as TOML.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut document = DocumentMut::new();
+        for (name, value) in self.values() {
+            document.insert(name, Item::Value(value));
+        }
+        document.to_string()
+    }
+}
+
+fn wrong(message: String) -> LearningError {
+    LearningError::Setting(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_is_read_and_survives_its_text() {
+        for (id, _) in PRESETS.iter().chain(&[("Vacuum-v0", "")]) {
+            for preset in ["default", "paper"] {
+                for model in ["causal", "none"] {
+                    let settings = Settings::preset(id, preset, Imagination::of(model));
+                    let settings = settings.expect("a preset");
+                    assert_eq!(settings.model.name(), model);
+                    settings.check().expect("values that can be worked with");
+                    let mut again = Settings::default();
+                    again.change(&settings.to_toml(), "text").expect("its own text");
+                    assert_eq!(again, settings);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told_in_words() {
+        let cases = [
+            ("stepz = 3", "there is no setting `stepz` (did you mean `steps`?)"),
+            ("steps = -3", "`steps` is -3, expected a whole number from 0"),
+            ("rollout = [1]", "`rollout` is [1], expected a number, or two"),
+            ("model = \"dense\"", "expected \"causal\", \"full\", \"mlp\" or \"none\""),
+            ("discount = 1.5", "`discount` is 1.5, expected 0 to 1"),
+            ("rare_rows = 1e12", "`rare_rows` is 1000000000000, expected 0 to 1"),
+            ("optimism = [0.5, 2]", "`optimism` is 2, expected 0 to 1"),
+            ("noise = 3", "`noise` is 3, expected 0 to 1"),
+            ("longest_urge = 9000000000", "`longest_urge` is 9000000000, expected 1 to"),
+            ("rounds = 0", "`rounds` is 0, expected at least 1"),
+            ("keep_edges = 1", "`keep_edges` is 1, expected true or false"),
+            ("rounds = ", "TOML"),
+        ];
+        for (text, expected) in cases {
+            let error = Settings::default().change(text, "my.toml").expect_err(text).to_string();
+            assert!(error.contains(expected), "{error}\n  expected {expected}");
+        }
+    }
+}

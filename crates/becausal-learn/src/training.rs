@@ -1,0 +1,173 @@
+//! The paper's Algorithm 1: model-based reinforcement learning with causal world models.
+
+use std::sync::Arc;
+
+use becausal_core::Stream;
+use becausal_core::data::Transitions;
+use becausal_core::env::{AnyEnvironment, Environment};
+use becausal_core::schema::Schema;
+use becausal_discovery::{CausalGraph, Options, discover_quietly};
+use becausal_model::{FitOptions, Sizes, WorldModel};
+
+use super::actor_critic::ActorCritic;
+use super::coverage::Coverage;
+use super::error::LearningError;
+use super::evaluation::{Evaluation, evaluate};
+use super::observation::Running;
+use super::play::Play;
+use super::ppo::Learner;
+use super::setting::Imagination;
+use super::settings::Settings;
+
+/// What streams of random numbers are for: the first word of their keys.
+#[derive(Clone, Copy)]
+pub(super) enum Purpose {
+    Networks = 1,
+    Interaction = 2,
+    Dream = 3,
+    Play = 4,
+    Update = 5,
+    Evaluation = 6,
+    FinalEvaluation = 7,
+    Recording = 8,
+    Discovery = 9,
+    RareRows = 10,
+}
+
+/// A training: everything that is learned, and the state of all that is random.
+///
+/// All streams are keyed by the seed, what they are for, the epoch and the round: a training goes
+/// on from what is in this struct exactly as if it had never stopped.
+#[derive(Clone)]
+pub struct Training {
+    pub(super) settings: Settings,
+    pub(super) seed: u64,
+    pub(super) environment: AnyEnvironment,
+    pub(super) schema: Arc<Schema>,
+    /// Agent and optimiser.
+    pub learner: Learner,
+    /// The buffer D: all real transitions of a training with a model.
+    pub data: Transitions,
+    /// The graph that was found last.
+    pub graph: Option<CausalGraph>,
+    /// The epoch in which the next graph is due.
+    pub(super) next_graph: usize,
+    /// The world model.
+    pub model: Option<WorldModel>,
+    /// The episodes that are being played, without a model.
+    pub(super) play: Option<Play>,
+    /// The size of discounted returns.
+    pub(super) returns: Running,
+    /// The best agent so far, and the mean return that the environment paid it.
+    pub best: Option<(ActorCritic, f64)>,
+    /// Epochs done.
+    pub epoch: usize,
+    /// Real steps made.
+    pub real_steps: usize,
+}
+
+impl Training {
+    /// Begins: line 1 of the algorithm.
+    ///
+    /// # Errors
+    /// When a setting is wrong, or an action cannot be chosen by a policy.
+    pub fn new(
+        environment: &AnyEnvironment,
+        settings: &Settings,
+        seed: u64,
+    ) -> Result<Self, LearningError> {
+        settings.check()?;
+        let schema = Arc::clone(environment.schema());
+        let mut stream = Stream::keyed(seed, &[Purpose::Networks as u32]);
+        let agent = ActorCritic::new(&schema, &settings.policy_widths, &mut stream)?;
+        let play = (settings.model == Imagination::None)
+            .then(|| Play::new(environment, settings.copies, seed, settings.discount));
+        Ok(Self {
+            settings: settings.clone(),
+            seed,
+            environment: environment.clone(),
+            learner: Learner::new(agent),
+            data: Transitions::new(Arc::clone(&schema)),
+            schema,
+            graph: None,
+            next_graph: 0,
+            model: None,
+            play,
+            returns: Running::default(),
+            best: None,
+            epoch: 0,
+            real_steps: 0,
+        })
+    }
+
+    /// How it is done.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Whether all real steps are made.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.real_steps >= self.settings.steps
+    }
+
+    pub(super) fn discover(&self, data: &Transitions) -> Result<CausalGraph, LearningError> {
+        let most = self.settings.graph_rows.max(1);
+        let spread;
+        let rows = if data.len() > most {
+            let mut stream = Stream::keyed(self.seed, &self.key(Purpose::Discovery, 0));
+            spread = data.select_rows(&Coverage::of(data).spread(most, &mut stream));
+            &spread
+        } else {
+            data
+        };
+        let options =
+            Options { eta: Some(self.settings.eta), seed: self.seed, ..Options::default() };
+        Ok(discover_quietly(rows, &options)?)
+    }
+
+    pub(super) fn fit_options(&self, steps: usize) -> FitOptions {
+        let settings = &self.settings;
+        let width = settings.model_width;
+        FitOptions {
+            members: settings.members,
+            sizes: Sizes { encoder: width, hidden: width, ..Sizes::default() },
+            batch: settings.fit_batch,
+            steps,
+            rate: settings.fit_rate,
+            seed: self.seed,
+            ..FitOptions::default()
+        }
+    }
+
+    /// Plays evaluation episodes, always the same ones, and keeps the best agent.
+    pub(super) fn evaluate(&mut self) -> Result<Evaluation, LearningError> {
+        let agent = &self.learner.agent;
+        let episodes = self.settings.evaluation_episodes;
+        let key = Purpose::Evaluation as u32;
+        let found = evaluate(agent, &self.environment, episodes, self.seed, key)?;
+        let mean = found.native_mean();
+        if self.best.as_ref().is_none_or(|(_, best)| mean >= *best) {
+            self.best = Some((agent.clone(), mean));
+        }
+        Ok(found)
+    }
+
+    /// How far the training is, from 0 to 1.
+    pub(super) fn share(&self) -> f64 {
+        self.real_steps as f64 / self.settings.steps as f64
+    }
+
+    pub(super) fn edges(&self) -> Option<usize> {
+        self.graph.as_ref().map(|graph| graph.edges().count())
+    }
+
+    pub(super) fn key(&self, purpose: Purpose, round: usize) -> [u32; 3] {
+        [purpose as u32, word(self.epoch), word(round)]
+    }
+}
+
+pub(super) fn word(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,368 @@
+//! From values to what the networks read and say: scales, one-hot categories, changes.
+
+use std::sync::Arc;
+
+use becausal_core::data::Transitions;
+use becausal_core::schema::{Kind, Role, Schema, Variable};
+use becausal_nn::{Block, Head, Shape};
+
+use super::inputs::{Encoded, Inputs};
+use super::target::{Scale, Target, layout};
+
+/// Above this number of different actions, each row computes its own.
+const LARGEST_TABLE: usize = 64;
+
+/// Everything between a table of transitions and the blocks of numbers of the networks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Encoding {
+    schema: Arc<Schema>,
+    /// By slot, for states and actions.
+    inputs: Vec<Scale>,
+    /// Values of each state slot from the lowest to the highest, evenly many rows apart.
+    seen: Vec<Vec<f64>>,
+    targets: Vec<Target>,
+}
+
+/// The numbers of an encoding in a file: inputs, states, targets; see
+/// [`Encoding::from_numbers`].
+pub type Numbers = (Vec<[f64; 2]>, Vec<Vec<f64>>, Vec<[f64; 3]>);
+
+impl Encoding {
+    /// From the spread of some data.
+    #[must_use]
+    pub fn of(data: &Transitions) -> Self {
+        let schema = Arc::clone(data.schema());
+        let (states, actions) = (schema.state_slots(), schema.action_slots());
+        let column = |slot| data.column(slot).to_numbers();
+        let mut inputs = Vec::new();
+        let mut seen = Vec::new();
+        for slot in states.start..actions.end {
+            let values = column(slot);
+            inputs.push(match schema.variable_of(slot).kind {
+                Kind::Continuous(_) | Kind::Integer(_) => spread(&values),
+                Kind::Boolean | Kind::Categorical(_) => Scale { mean: 0.0, scale: 1.0 },
+            });
+            if states.contains(&slot) {
+                seen.push(quantiles(values));
+            }
+        }
+        let scales = |slot: usize, before: Option<usize>, numeric: bool| {
+            let values = column(slot);
+            let of_values = spread(&values);
+            let scale = match before {
+                _ if !numeric => Scale { mean: 0.0, scale: 1.0 },
+                Some(before) => {
+                    let pairs = values.iter().zip(column(before));
+                    let squares = pairs.map(|(now, before)| (now - before) * (now - before));
+                    let size = (squares.sum::<f64>() / values.len().max(1) as f64).sqrt();
+                    let scale = if size > 0.0 { size } else { of_values.scale };
+                    Scale { mean: inputs[before].mean, scale }
+                }
+                None => of_values,
+            };
+            (scale, of_values.scale)
+        };
+        let targets = layout(&schema, scales);
+        Self { schema, inputs, seen, targets }
+    }
+
+    /// From numbers kept in a file: `[slot]` mean and scale of the inputs, values of the states from
+    /// lowest to highest, and mean, scale and spread of the targets.
+    ///
+    /// `None` when there are not as many as the schema has, or they are no such numbers.
+    #[must_use]
+    pub fn from_numbers(
+        schema: &Arc<Schema>,
+        inputs: &[[f64; 2]],
+        seen: &[Vec<f64>],
+        targets: &[[f64; 3]],
+    ) -> Option<Self> {
+        let (states, actions) = (schema.state_slots(), schema.action_slots());
+        let outputs = schema.outcome_slots().len() + schema.next_slots().len();
+        let right = inputs.len() == actions.end && seen.len() == states.len();
+        let sorted = |values: &Vec<f64>| !values.is_empty() && values.is_sorted();
+        let scales = inputs.iter().map(|s| s[1]).chain(targets.iter().flat_map(|t| [t[1], t[2]]));
+        let positive = scales.into_iter().all(|scale| scale.is_finite() && scale > 0.0);
+        if !right || targets.len() != outputs || !positive || !seen.iter().all(sorted) {
+            return None;
+        }
+        let mut each = targets.iter();
+        let targets = layout(schema, |_, _, _| {
+            let [mean, scale, spread] = *each.next().expect("as many as there are outputs");
+            (Scale { mean, scale }, spread)
+        });
+        let inputs = inputs.iter().map(|&[mean, scale]| Scale { mean, scale }).collect();
+        let (schema, seen) = (Arc::clone(schema), seen.to_vec());
+        Some(Self { schema, inputs, seen, targets })
+    }
+
+    /// The numbers to keep in a file; see [`from_numbers`](Self::from_numbers).
+    #[must_use]
+    pub fn to_numbers(&self) -> Numbers {
+        let inputs = self.inputs.iter().map(|s| [s.mean, s.scale]).collect();
+        let target = |t: &Target| [t.scale.mean, t.scale.scale, t.spread];
+        (inputs, self.seen.clone(), self.targets.iter().map(target).collect())
+    }
+
+    /// The schema.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// The elements of the outputs, effect by effect.
+    #[must_use]
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// Where the distribution of each target is.
+    #[must_use]
+    pub fn heads(&self) -> Arc<[Head]> {
+        self.targets.iter().map(|target| target.head).collect()
+    }
+
+    /// How many numbers a network says about each effect, at most.
+    #[must_use]
+    pub fn output_columns(&self) -> usize {
+        let end = |t: &Target| t.head.column + t.head.distribution.parameters();
+        self.targets.iter().map(end).max().unwrap_or(1)
+    }
+
+    /// How many numbers the widest variable of a role is encoded in.
+    #[must_use]
+    pub fn features(&self, role: Role) -> usize {
+        self.schema.of_role(role).map(features).max().unwrap_or(1)
+    }
+
+    /// How many of these numbers a state variable takes: its elements, or its labels.
+    #[must_use]
+    pub fn features_of(&self, state: usize) -> usize {
+        self.schema.of_role(Role::State).nth(state).map_or(0, features)
+    }
+
+    /// The variables of a role, each with its first slot.
+    fn variables(&self, role: Role) -> impl Iterator<Item = (&Variable, usize)> {
+        let first = match role {
+            Role::State => self.schema.state_slots().start,
+            _ => self.schema.action_slots().start,
+        };
+        self.schema.of_role(role).scan(first, |slot, variable| {
+            *slot += variable.elements();
+            Some((variable, *slot - variable.elements()))
+        })
+    }
+
+    /// The scale of an input slot.
+    #[must_use]
+    pub fn input_scale(&self, slot: usize) -> Scale {
+        self.inputs[slot]
+    }
+
+    /// The values of a state slot that the data reach from and to.
+    #[must_use]
+    pub fn range(&self, slot: usize) -> (f64, f64) {
+        let seen = &self.seen[slot];
+        (seen[0], seen[seen.len() - 1])
+    }
+
+    /// One of `count` values of the data that stand for a state slot, evenly many rows apart.
+    #[must_use]
+    pub fn stand_in(&self, slot: usize, at: usize, count: usize) -> f64 {
+        let seen = &self.seen[slot];
+        seen[(2 * at + 1) * seen.len() / (2 * count)]
+    }
+
+    /// Encodes rows given by their values: `value(row, slot)` for the slots of states and actions.
+    #[must_use]
+    pub fn inputs(&self, rows: usize, value: impl Fn(usize, usize) -> f64) -> Inputs {
+        let states = self.encode(Role::State, rows, &value);
+        let table = self.action_table();
+        let (actions, action_of): (Block, Arc<[u32]>) = if let Some(table) = &table {
+            let of = |row| self.action_index(|slot| value(row, slot));
+            let first = self.schema.action_slots().start;
+            let actions =
+                self.encode(Role::Action, table.len(), |row, slot| table[row][slot - first]);
+            (actions, (0..rows).map(of).collect())
+        } else {
+            #[expect(clippy::cast_possible_truncation, reason = "batches are small")]
+            let each = (0..rows).map(|row| row as u32).collect();
+            (self.encode(Role::Action, rows, &value), each)
+        };
+        let mut before = Block::zeros(Shape::new(self.targets.len(), rows, 1));
+        for (at, target) in self.targets.iter().enumerate() {
+            let Some(slot) = target.before else { continue };
+            for (row, into) in before.group_mut(at).iter_mut().enumerate() {
+                *into = single(target.scale.apply(value(row, slot)));
+            }
+        }
+        Inputs { states, actions, action_of, table: table.is_some(), before }
+    }
+
+    /// Whether a state variable is a number, or several.
+    #[must_use]
+    pub fn is_number(&self, state: usize) -> bool {
+        let variable = self.schema.of_role(Role::State).nth(state);
+        variable.is_some_and(|v| matches!(v.kind, Kind::Continuous(_) | Kind::Integer(_)))
+    }
+
+    /// Brings the values before in line with the features of a state variable.
+    pub fn follow(&self, state: usize, inputs: &mut Inputs) {
+        let columns = inputs.states.shape.columns;
+        let of_state = self.targets.iter().enumerate().filter(|(_, t)| t.effect == state);
+        for (element, (at, target)) in of_state.enumerate() {
+            let Some(slot) = target.before else { continue };
+            let (from, to) = (self.inputs[slot], target.scale);
+            let states = inputs.states.group(state);
+            for (row, into) in inputs.before.group_mut(at).iter_mut().enumerate() {
+                let value = from.mean + from.scale * f64::from(states[row * columns + element]);
+                *into = single(to.apply(value));
+            }
+        }
+    }
+
+    /// Encodes a table.
+    #[must_use]
+    pub fn encode_all(&self, data: &Transitions) -> Encoded {
+        let columns: Vec<Vec<f64>> =
+            (0..self.schema.slots().len()).map(|slot| data.column(slot).to_numbers()).collect();
+        let inputs = self.inputs(data.len(), |row, slot| columns[slot][row]);
+        let mut targets = Block::zeros(Shape::new(self.targets.len(), data.len(), 1));
+        for (at, target) in self.targets.iter().enumerate() {
+            let group = targets.group_mut(at);
+            for (into, &value) in group.iter_mut().zip(&columns[target.slot]) {
+                *into = single(target.scale.apply(value));
+            }
+        }
+        Encoded { inputs, targets }
+    }
+
+    /// A target's value from a number on its scale, as it is.
+    #[must_use]
+    pub fn raw(&self, target: usize, number: f64) -> f64 {
+        let scale = self.targets[target].scale;
+        scale.mean + scale.scale * number
+    }
+
+    /// A target's value from a number on its scale; whole numbers are rounded, and bounds kept.
+    #[must_use]
+    pub fn decode(&self, target: usize, number: f64) -> f64 {
+        let value = self.raw(target, number);
+        let (value, bounds) = match &self.schema.variable_of(self.targets[target].slot).kind {
+            Kind::Integer(bounds) => (value.round(), bounds),
+            Kind::Continuous(bounds) => (value, bounds),
+            Kind::Boolean | Kind::Categorical(_) => return value,
+        };
+        let value = bounds.low.map_or(value, |low| value.max(low));
+        bounds.high.map_or(value, |high| value.min(high))
+    }
+
+    /// A number on the scale of a target from its value.
+    #[must_use]
+    pub fn encode_target(&self, target: usize, value: f64) -> f64 {
+        self.targets[target].scale.apply(value)
+    }
+
+    /// Every possible action, slot by slot, where there are few.
+    #[must_use]
+    pub fn action_table(&self) -> Option<Vec<Vec<f64>>> {
+        let mut table = vec![Vec::new()];
+        for slot in self.schema.action_slots() {
+            let labels = match &self.schema.variable_of(slot).kind {
+                Kind::Boolean => 2,
+                Kind::Categorical(labels) => labels.len(),
+                Kind::Continuous(_) | Kind::Integer(_) => return None,
+            };
+            if table.len() * labels > LARGEST_TABLE {
+                return None;
+            }
+            table = table
+                .iter()
+                .flat_map(|row: &Vec<f64>| {
+                    (0..labels).map(move |label| [row.as_slice(), &[label as f64]].concat())
+                })
+                .collect();
+        }
+        Some(table)
+    }
+
+    /// The place of an action in the [table](Self::action_table).
+    fn action_index(&self, value: impl Fn(usize) -> f64) -> u32 {
+        self.schema.action_slots().fold(0, |index, slot| {
+            let labels = match &self.schema.variable_of(slot).kind {
+                Kind::Categorical(labels) => labels.len(),
+                _ => 2,
+            };
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a label")]
+            let (labels, label) = (labels as u32, value(slot).max(0.0) as u32);
+            index * labels + label.min(labels - 1)
+        })
+    }
+
+    /// `[variables of the role, rows, features]`
+    fn encode(&self, role: Role, rows: usize, value: impl Fn(usize, usize) -> f64) -> Block {
+        let columns = self.features(role);
+        let variables = self.schema.of_role(role).count();
+        let mut block = Block::zeros(Shape::new(variables, rows, columns));
+        for (at, (variable, first)) in self.variables(role).enumerate() {
+            for (row, into) in block.group_mut(at).chunks_exact_mut(columns).enumerate() {
+                self.encode_variable(variable, first, |slot| value(row, slot), into);
+            }
+        }
+        block
+    }
+
+    /// Encodes a variable of one row; `first` is its first slot, `into` is all 0.
+    fn encode_variable(
+        &self,
+        variable: &Variable,
+        first: usize,
+        value: impl Fn(usize) -> f64,
+        into: &mut [f32],
+    ) {
+        for (element, slot) in (first..first + variable.elements()).enumerate() {
+            let value = value(slot);
+            if let Kind::Categorical(labels) = &variable.kind {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a label"
+                )]
+                let label = (value.max(0.0) as usize).min(labels.len() - 1);
+                into[element * labels.len() + label] = 1.0;
+                continue;
+            }
+            into[element] = single(self.inputs[slot].apply(value));
+        }
+    }
+}
+
+/// How many numbers a variable is encoded in.
+fn features(variable: &Variable) -> usize {
+    match &variable.kind {
+        Kind::Categorical(labels) => labels.len() * variable.elements(),
+        _ => variable.elements(),
+    }
+}
+
+fn single(value: f64) -> f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "networks are single precision")]
+    let value = value as f32;
+    value
+}
+
+/// At most 33 of the values, from the lowest to the highest.
+fn quantiles(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().saturating_sub(1);
+    (0..=32).filter_map(|at| values.get(at * last / 32).copied()).collect()
+}
+
+fn spread(values: &[f64]) -> Scale {
+    let count = values.len().max(1) as f64;
+    let origin = values.first().copied().unwrap_or(0.0);
+    let mean = origin + values.iter().map(|value| value - origin).sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    let deviation = (squares / count).sqrt();
+    Scale { mean, scale: if deviation > 0.0 { deviation } else { 1.0 } }
+}

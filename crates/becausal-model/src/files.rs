@@ -1,0 +1,203 @@
+//! World models in files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use becausal_core::Stream;
+use becausal_core::schema::Schema;
+use becausal_nn::{Block, Shape};
+
+use super::encoding::Encoding;
+use super::member::{Member, ModelKind};
+use super::network::Sizes;
+use super::persistence::Persistence;
+use super::structure::Structure;
+use super::world_model::WorldModel;
+use becausal_nn::{Kept, WeightsError, take_blocks};
+
+const KEPT: Kept = Kept { noun: "world model", version: 3, maker: "becausal fit" };
+
+impl WorldModel {
+    /// Writes the model into a folder, so that a kill at any moment leaves the last one whole.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn save(&self, folder: &Path) -> Result<(), WeightsError> {
+        let pruned: Vec<Option<Block>> = self.members.iter().map(|m| self.pruned(m)).collect();
+        let mut blocks: Vec<(String, &Block)> = Vec::new();
+        for (at, (member, pruned)) in self.members.iter().zip(&pruned).enumerate() {
+            let parameters = member.parameters.iter();
+            blocks.extend(parameters.map(|(name, block)| (format!("{at}.{name}"), block)));
+            blocks.extend(pruned.iter().map(|block| (format!("{at}.pruned"), block)));
+        }
+        blocks.push(("persistence".to_owned(), &self.persistence.stays));
+        KEPT.save(folder, self.schema(), &blocks, self.fields())
+    }
+
+    /// Reads a model from a folder.
+    ///
+    /// # Errors
+    /// When a file is missing, truncated, altered, of another version, or made for another schema.
+    pub fn load(folder: &Path, schema: &Arc<Schema>) -> Result<Self, WeightsError> {
+        let (manifest, blocks) = KEPT.load(folder, schema)?;
+        let model = Described::of(&manifest, schema).and_then(|described| described.build(blocks));
+        model.map_err(|problem| Kept::refused(folder, problem))
+    }
+
+    /// What a member has pruned, as numbers: `[effects, distinct actions, states]`.
+    fn pruned(&self, member: &Member) -> Option<Block> {
+        let pruned = member.pruned.as_ref()?;
+        let (states, effects) = (self.structure.states(), self.structure.effects());
+        let actions = pruned.len() / (states * effects).max(1);
+        let values = pruned.iter().map(|&pruned| if pruned { 1.0 } else { 0.0 }).collect();
+        Some(Block::new(Shape::new(effects, actions, states), values))
+    }
+
+    fn fields(&self) -> Map<String, Value> {
+        let (inputs, seen, targets) = self.encoding.to_numbers();
+        let Sizes { encoder, hidden, action, key } = self.sizes;
+        let parents: Vec<&[usize]> =
+            (0..self.structure.effects()).map(|effect| self.structure.parents(effect)).collect();
+        let sizes = json!({ "encoder": encoder, "hidden": hidden, "action": action, "key": key });
+        let scales = json!({ "inputs": inputs, "seen": seen, "targets": targets });
+        [
+            ("kind", json!(self.kind.name())),
+            ("members", json!(self.members.len())),
+            ("sizes", sizes),
+            ("parents", json!(parents)),
+            ("normalisation", scales),
+        ]
+        .map(|(key, value)| (key.to_owned(), value))
+        .into_iter()
+        .collect()
+    }
+}
+
+/// What a manifest says.
+struct Described {
+    kind: ModelKind,
+    members: usize,
+    sizes: Sizes,
+    structure: Structure,
+    encoding: Encoding,
+}
+
+impl Described {
+    fn of(manifest: &Value, schema: &Arc<Schema>) -> Result<Self, String> {
+        let missing = |key: &str| KEPT.missing(key);
+        let whole = |value: &Value, key: &str| {
+            let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
+            number.filter(|&number| (1..=4096).contains(&number)).ok_or_else(|| missing(key))
+        };
+        let sizes = &manifest["sizes"];
+        let size = |key: &str| whole(&sizes[key], key);
+        let full = Structure::full(schema);
+        let parents: Vec<Vec<usize>> =
+            numbers(&manifest["parents"]).ok_or_else(|| missing("parents"))?;
+        let causes = full.states() + full.actions();
+        let fitting = parents.len() == full.effects()
+            && parents.iter().all(|list| {
+                list.is_sorted_by(|a, b| a < b) && list.iter().all(|&cause| cause < causes)
+            });
+        if !fitting {
+            return Err(missing("parents"));
+        }
+        let scales = &manifest["normalisation"];
+        let encoding = (|| {
+            let inputs: Vec<[f64; 2]> = numbers(&scales["inputs"])?;
+            let seen: Vec<Vec<f64>> = numbers(&scales["seen"])?;
+            let targets: Vec<[f64; 3]> = numbers(&scales["targets"])?;
+            Encoding::from_numbers(schema, &inputs, &seen, &targets)
+        })();
+        let kind = manifest["kind"].as_str().and_then(ModelKind::of);
+        Ok(Self {
+            kind: kind.ok_or_else(|| missing("kind"))?,
+            members: whole(&manifest["members"], "members")?,
+            sizes: Sizes {
+                encoder: size("encoder")?,
+                hidden: size("hidden")?,
+                action: size("action")?,
+                key: size("key")?,
+            },
+            structure: Structure::new(full.states(), full.actions(), parents),
+            encoding: encoding.ok_or_else(|| missing("normalisation"))?,
+        })
+    }
+
+    fn build(self, mut blocks: Vec<(String, Block)>) -> Result<WorldModel, String> {
+        let (encoding, structure) = (Arc::new(self.encoding), Arc::new(self.structure));
+        let actions = encoding.action_table().map_or(1, |table| table.len());
+        let shape = Shape::new(structure.effects(), actions, 1);
+        let stays = take(&mut blocks, "persistence").filter(|block| block.shape == shape);
+        let persistence = Persistence { stays: stays.ok_or("it has no `persistence`")? };
+        let mut members = Vec::with_capacity(self.members);
+        for at in 0..self.members {
+            // Drawn only to be overwritten: extents and names come from the same place as ever.
+            let mut member = Member::new(
+                self.kind,
+                &encoding,
+                &structure,
+                &persistence,
+                self.sizes,
+                &mut Stream::new(0),
+            );
+            blocks = take_blocks(&mut member.parameters, &format!("{at}."), blocks)?;
+            if let Some(block) = take(&mut blocks, &format!("{at}.pruned")) {
+                if block.shape != Shape::new(structure.effects(), actions, structure.states()) {
+                    return Err(format!("`{at}.pruned` has another extent"));
+                }
+                member.pruned = Some(block.values.iter().map(|&value| value != 0.0).collect());
+            }
+            members.push(member);
+        }
+        Ok(WorldModel {
+            kind: self.kind,
+            encoding,
+            structure,
+            persistence,
+            sizes: self.sizes,
+            members,
+        })
+    }
+}
+
+/// The block of a name.
+fn take(blocks: &mut Vec<(String, Block)>, name: &str) -> Option<Block> {
+    let at = blocks.iter().position(|(found, _)| found == name)?;
+    Some(blocks.swap_remove(at).1)
+}
+
+fn numbers<T: FromNumbers>(value: &Value) -> Option<T> {
+    T::from_numbers(value)
+}
+
+/// Lists of numbers in JSON.
+trait FromNumbers: Sized {
+    fn from_numbers(value: &Value) -> Option<Self>;
+}
+
+impl FromNumbers for f64 {
+    fn from_numbers(value: &Value) -> Option<Self> {
+        value.as_f64()
+    }
+}
+
+impl FromNumbers for usize {
+    fn from_numbers(value: &Value) -> Option<Self> {
+        value.as_u64().and_then(|number| Self::try_from(number).ok())
+    }
+}
+
+impl<T: FromNumbers> FromNumbers for Vec<T> {
+    fn from_numbers(value: &Value) -> Option<Self> {
+        value.as_array()?.iter().map(T::from_numbers).collect()
+    }
+}
+
+impl<const N: usize> FromNumbers for [f64; N] {
+    fn from_numbers(value: &Value) -> Option<Self> {
+        Vec::from_numbers(value)?.try_into().ok()
+    }
+}

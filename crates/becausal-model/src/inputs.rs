@@ -1,0 +1,77 @@
+//! Rows as the networks read them.
+
+use std::sync::Arc;
+
+use becausal_nn::{Block, Shape};
+
+/// What a network reads of some rows.
+#[derive(Debug, Clone)]
+pub struct Inputs {
+    /// `[states, rows, features]`
+    pub states: Block,
+    /// `[actions, distinct actions, features]`
+    pub actions: Block,
+    /// For each row, which of the distinct actions it has.
+    pub action_of: Arc<[u32]>,
+    /// Whether the distinct actions are all there are, and not one for each row.
+    pub table: bool,
+    /// The values before, on the scale of the targets: `[targets, rows, 1]`.
+    pub before: Block,
+}
+
+/// A table of inputs and targets, encoded once and read in batches.
+#[derive(Debug, Clone)]
+pub struct Encoded {
+    /// All inputs.
+    pub inputs: Inputs,
+    /// All targets `[targets, rows, 1]`.
+    pub targets: Block,
+}
+
+impl Inputs {
+    /// How many rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.states.shape.rows
+    }
+
+    /// Some rows, in this order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let (actions, action_of) = if self.table {
+            (self.actions.clone(), rows.iter().map(|&row| self.action_of[row]).collect())
+        } else {
+            #[expect(clippy::cast_possible_truncation, reason = "batches are small")]
+            let each = (0..rows.len()).map(|row| row as u32).collect();
+            (select(&self.actions, rows), each)
+        };
+        Self {
+            states: select(&self.states, rows),
+            actions,
+            action_of,
+            table: self.table,
+            before: select(&self.before, rows),
+        }
+    }
+}
+
+impl Encoded {
+    /// Some rows, in this order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Self { inputs: self.inputs.select(rows), targets: select(&self.targets, rows) }
+    }
+}
+
+fn select(block: &Block, rows: &[usize]) -> Block {
+    let Shape { groups, columns, .. } = block.shape;
+    let shape = Shape::new(groups, rows.len(), columns);
+    let mut values = Vec::with_capacity(shape.len());
+    for group in 0..groups {
+        let from = block.group(group);
+        for &row in rows {
+            values.extend_from_slice(&from[row * columns..][..columns]);
+        }
+    }
+    Block::new(shape, values)
+}

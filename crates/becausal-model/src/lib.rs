@@ -1,0 +1,40 @@
+//! The causal world model: what follows from a state and an action, and what depends on what.
+
+mod action_influence;
+mod attention;
+mod checked;
+mod dense;
+mod descent;
+mod dynamics;
+mod encoding;
+mod error;
+mod files;
+#[cfg(test)]
+mod gradients;
+mod influence;
+mod inputs;
+mod member;
+mod mixture;
+mod network;
+mod persistence;
+mod probe;
+mod refit;
+mod regression;
+mod score;
+mod stepping;
+mod structure;
+mod target;
+mod train;
+mod world_model;
+
+pub use becausal_nn::{WeightsError, fingerprint};
+pub use checked::{Checked, Shortfall};
+pub use dynamics::{Dynamics, Noise, Prediction, effects};
+pub use error::FitError;
+pub use influence::Influence;
+pub use member::ModelKind;
+pub use network::Sizes;
+pub use score::{Scores, VariableScore};
+pub use structure::Structure;
+pub use train::{FitOptions, FitProgress, MemberReport};
+pub use world_model::{FitReport, WorldModel};

@@ -1,0 +1,236 @@
+//! One network of a world model with its parameters.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use becausal_core::Stream;
+use becausal_nn::{Block, Gradients, Parameter, Parameters, Pool, Shape, Tape, Variable};
+
+use super::dense::DenseNetwork;
+use super::encoding::Encoding;
+use super::inputs::Inputs;
+use super::network::{CausalNetwork, Outputs, Sizes};
+use super::persistence::{Persistence, persist};
+use super::structure::Structure;
+
+/// Rows that are computed at a time where there are many.
+pub(super) const CHUNK: usize = 1024;
+
+/// What kind of networks a world model has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelKind {
+    /// The paper's networks over the discovered graph.
+    Causal,
+    /// The same networks over the full graph.
+    Full,
+    /// One dense network that reads everything.
+    Mlp,
+    /// The paper's networks over the discovered graph without its action edges: a baseline.
+    ActionBlind,
+    /// Every number stays as it is but for a constant, flags and categories have their
+    /// frequencies: a baseline.
+    Identity,
+}
+
+impl ModelKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] =
+        [Self::Causal, Self::Full, Self::Mlp, Self::ActionBlind, Self::Identity];
+
+    /// Its name on the command line and in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Causal => "causal",
+            Self::Full => "full",
+            Self::Mlp => "mlp",
+            Self::ActionBlind => "action_blind",
+            Self::Identity => "identity",
+        }
+    }
+
+    /// Whether its networks have influence weights.
+    pub(super) fn has_weights(self) -> bool {
+        matches!(self, Self::Causal | Self::Full | Self::ActionBlind)
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+thread_local! {
+    /// Memory for predictions: asking the system anew for every piece costs a third of the time.
+    static POOL: RefCell<Pool> = RefCell::default();
+}
+
+#[derive(Debug, Clone)]
+enum Network {
+    Causal(Box<CausalNetwork>),
+    Dense(DenseNetwork),
+    /// `[effects, 1, columns]`
+    Constant(Parameter),
+}
+
+/// A network and what it has learned.
+#[derive(Debug, Clone)]
+pub(super) struct Member {
+    network: Network,
+    pub parameters: Parameters,
+    /// Parents that do not matter under an action: `[effects, distinct actions, states]`.
+    pub pruned: Option<Arc<[bool]>>,
+    encoding: Arc<Encoding>,
+}
+
+impl Member {
+    /// With parameters drawn from a stream.
+    pub fn new(
+        kind: ModelKind,
+        encoding: &Arc<Encoding>,
+        structure: &Structure,
+        persistence: &Persistence,
+        sizes: Sizes,
+        stream: &mut Stream,
+    ) -> Self {
+        let mut parameters = Parameters::default();
+        let effects = structure.effects();
+        let network = match kind {
+            ModelKind::Causal | ModelKind::Full | ModelKind::ActionBlind => {
+                Network::Causal(Box::new(CausalNetwork::new(
+                    encoding,
+                    structure,
+                    persistence,
+                    sizes,
+                    &mut parameters,
+                    stream,
+                )))
+            }
+            ModelKind::Mlp => Network::Dense(DenseNetwork::new(
+                encoding,
+                effects,
+                4 * sizes.hidden,
+                &mut parameters,
+                stream,
+            )),
+            ModelKind::Identity => {
+                let shape = Shape::new(effects, 1, encoding.output_columns());
+                Network::Constant(parameters.add("constant", Block::zeros(shape)))
+            }
+        };
+        Self { network, parameters, pruned: None, encoding: Arc::clone(encoding) }
+    }
+
+    /// The parameters of the distributions, `[effects, rows, columns]`, and for the paper's networks
+    /// their influence weights.
+    pub fn forward(
+        &self,
+        tape: &mut Tape<'_>,
+        inputs: Inputs,
+        structure: &Arc<Structure>,
+    ) -> (Variable, Option<Variable>) {
+        match &self.network {
+            Network::Causal(network) => {
+                let pruned = self.pruned.as_deref();
+                let Outputs { distributions, alpha } =
+                    network.forward(tape, inputs, structure, pruned);
+                (distributions, Some(alpha))
+            }
+            Network::Dense(network) => (network.forward(tape, inputs), None),
+            Network::Constant(constant) => (self.constant(tape, *constant, &inputs), None),
+        }
+    }
+
+    /// The influence weights `[effects, actions, states + 1]` under some actions; `None` if the
+    /// network has none.
+    pub fn weights(&self, actions: Block, structure: &Arc<Structure>) -> Option<Block> {
+        let Network::Causal(network) = &self.network else { return None };
+        let mut tape = Tape::computing(&self.parameters, Pool::default());
+        let (_, alpha) =
+            network.under_actions(&mut tape, actions, structure, self.pruned.as_deref());
+        Some(tape.value(alpha).clone())
+    }
+
+    /// Takes another decision about which values stay.
+    pub fn set_persistence(&mut self, persistence: &Persistence) {
+        if let Network::Causal(network) = &mut self.network {
+            network.set_persistence(persistence);
+        }
+    }
+
+    /// Keeps the influence weights as they are: no gradient for the keys.
+    pub fn hold_weights(&self, gradients: &mut Gradients) {
+        if let Network::Causal(network) = &self.network {
+            gradients.of_mut(network.keys()).fill(0.0);
+        }
+    }
+
+    /// What it says about some rows, computed in pieces: `[effects, rows, columns]`.
+    pub fn predict(&self, inputs: &Inputs, structure: &Arc<Structure>) -> Block {
+        let rows = inputs.rows();
+        if rows <= CHUNK {
+            return self.predict_piece(inputs.clone(), structure);
+        }
+        let mut all =
+            Block::zeros(Shape::new(structure.effects(), rows, self.encoding.output_columns()));
+        let columns = all.shape.columns;
+        let mut from = 0;
+        while from < rows {
+            let to = rows.min(from + CHUNK);
+            let piece: Vec<usize> = (from..to).collect();
+            let said = self.predict_piece(inputs.select(&piece), structure);
+            for group in 0..said.shape.groups {
+                all.group_mut(group)[from * columns..to * columns]
+                    .copy_from_slice(said.group(group));
+            }
+            from = to;
+        }
+        all
+    }
+
+    fn predict_piece(&self, inputs: Inputs, structure: &Arc<Structure>) -> Block {
+        let mut tape = Tape::computing(&self.parameters, POOL.take());
+        let (said, _) = self.forward(&mut tape, inputs, structure);
+        let said = tape.value(said).clone();
+        POOL.set(tape.finish());
+        said
+    }
+
+    fn constant(&self, tape: &mut Tape<'_>, constant: Parameter, inputs: &Inputs) -> Variable {
+        let Shape { groups, columns, .. } = tape.parameters().of(constant).shape;
+        let rows = inputs.rows();
+        let mut said = tape.scratch(Shape::new(groups, rows, columns));
+        for group in 0..groups {
+            let from = tape.parameters().of(constant).group(group);
+            said.group_mut(group)
+                .chunks_exact_mut(columns)
+                .for_each(|row| row.copy_from_slice(from));
+        }
+        let said = tape.push(said, Repeat(constant));
+        let persistence = Persistence::of_all(groups);
+        let targets = self.encoding.targets();
+        persist(tape, said, &inputs.before, &inputs.action_of, &persistence, targets)
+    }
+}
+
+/// The same row for all.
+struct Repeat(Parameter);
+
+impl becausal_nn::Operation for Repeat {
+    fn backward(
+        &self,
+        result: Variable,
+        gradient: &mut [f32],
+        back: &mut becausal_nn::Backward<'_>,
+    ) {
+        let Shape { groups, rows, columns } = back.value(result).shape;
+        let into = back.learned.of_mut(self.0);
+        for group in 0..groups {
+            for row in 0..rows {
+                let gradient = &gradient[(group * rows + row) * columns..][..columns];
+                becausal_nn::add_scaled(&mut into[group * columns..][..columns], 1.0, gradient);
+            }
+        }
+    }
+}

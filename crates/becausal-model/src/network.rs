@@ -1,0 +1,178 @@
+//! The inference networks: the paper's structural equations.
+
+use std::sync::Arc;
+
+use becausal_core::Stream;
+use becausal_core::schema::Role;
+use becausal_nn::{
+    Activation, Block, EVEN_GAIN, Gru, Layer, Parameter, Parameters, Perceptron, Shape, Source,
+    Tape, Variable,
+};
+
+use super::attention::attention;
+use super::encoding::Encoding;
+use super::inputs::Inputs;
+use super::mixture::Weights;
+use super::persistence::{Persistence, persist};
+use super::structure::Structure;
+use super::target::Target;
+
+/// How wide the parts of the networks are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Of the encoders and of the encodings they give.
+    pub encoder: usize,
+    /// Of the contribution vectors and of the decoders' hidden layers.
+    pub hidden: usize,
+    /// Of what the action's recurrent unit remembers.
+    pub action: usize,
+    /// Of keys and queries.
+    pub key: usize,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { encoder: 64, hidden: 64, action: 32, key: 32 }
+    }
+}
+
+/// The inference networks `f^j` of all effects side by side.
+///
+/// | paper | here |
+/// |---|---|
+/// | variable encoders, shared by all effects | `state_encoders`, `action_encoders` |
+/// | `e^j` = GRU(the action variables among the parents) | `embedding` |
+/// | `q^j` = `W_q` `e^j` + `b_q` | `query` |
+/// | `c_a^j` = `W_a` `e^j` + `b_a` | `action_contribution` |
+/// | `c_i^j` = `W_s` `s_i` + `b_s` | `contribution`, `contribution_bias` |
+/// | keys `k_i`, shared by all effects | `keys` |
+/// | alpha, h | [`attention`], [`Weights::hidden`] |
+/// | decoder `D^j` | `decoder` |
+#[derive(Debug, Clone)]
+pub(super) struct CausalNetwork {
+    state_encoders: Perceptron,
+    action_encoders: Perceptron,
+    embedding: Gru,
+    query: Layer,
+    action_contribution: Layer,
+    contribution: Layer,
+    contribution_bias: Parameter,
+    keys: Parameter,
+    decoder: Perceptron,
+    persistence: Persistence,
+    targets: Arc<[Target]>,
+}
+
+/// What the networks say about some rows.
+pub(super) struct Outputs {
+    /// The parameters of the distributions: `[effects, rows, columns]`.
+    pub distributions: Variable,
+    /// The influence weights: `[effects, distinct actions, states + 1]`.
+    pub alpha: Variable,
+}
+
+impl CausalNetwork {
+    pub fn new(
+        encoding: &Encoding,
+        structure: &Structure,
+        persistence: &Persistence,
+        sizes: Sizes,
+        parameters: &mut Parameters,
+        stream: &mut Stream,
+    ) -> Self {
+        let (states, actions, effects) =
+            (structure.states(), structure.actions(), structure.effects());
+        let Sizes { encoder, hidden, action, key } = sizes;
+        let mut encoders = |name: &str, role, groups| {
+            let widths = [encoding.features(role), encoder, encoder, encoder];
+            Perceptron::new(parameters, name, groups, &widths, Activation::Silu, stream)
+        };
+        let state_encoders = encoders("state_encoders", Role::State, states);
+        let action_encoders = encoders("action_encoders", Role::Action, actions);
+        let embedding = Gru::new(parameters, "embedding", effects, (encoder, action), stream);
+        let mut layer =
+            |name: &str, extent| Layer::new(parameters, name, effects, extent, EVEN_GAIN, stream);
+        let query = layer("query", (action, key));
+        let action_contribution = layer("action_contribution", (action, hidden));
+        let contribution = Layer::without_bias(
+            parameters,
+            "contribution",
+            effects,
+            (encoder, hidden),
+            EVEN_GAIN,
+            stream,
+        );
+        let contribution_bias =
+            parameters.add("contribution.bias", Block::zeros(Shape::new(effects, 1, hidden)));
+        let keys = parameters.add("keys", Block::zeros(Shape::new(1, states, key)));
+        let widths = [hidden, hidden, hidden, encoding.output_columns()];
+        let decoder =
+            Perceptron::new(parameters, "decoder", effects, &widths, Activation::Silu, stream)
+                .with_small_output(parameters, 0.1);
+        Self {
+            state_encoders,
+            action_encoders,
+            embedding,
+            query,
+            action_contribution,
+            contribution,
+            contribution_bias,
+            keys,
+            decoder,
+            persistence: persistence.clone(),
+            targets: encoding.targets().into(),
+        }
+    }
+
+    /// The keys `k_i`.
+    pub fn keys(&self) -> Parameter {
+        self.keys
+    }
+
+    /// Takes another decision about which values stay.
+    pub fn set_persistence(&mut self, persistence: &Persistence) {
+        self.persistence = persistence.clone();
+    }
+
+    /// The structural equations of all effects.
+    pub fn forward(
+        &self,
+        tape: &mut Tape<'_>,
+        inputs: Inputs,
+        structure: &Arc<Structure>,
+        pruned: Option<&[bool]>,
+    ) -> Outputs {
+        let Inputs { states, actions, action_of, before, .. } = inputs;
+        let states = tape.input(states);
+        let encodings = self.state_encoders.forward(tape, states, Source::Each);
+        let (embedding, alpha) = self.under_actions(tape, actions, structure, pruned);
+        let action = self.action_contribution.forward(tape, embedding, Source::Each);
+        let weights =
+            Weights { alpha, action_of: Arc::clone(&action_of), structure: Arc::clone(structure) };
+        let bias = self.contribution_bias;
+        let hidden = weights.hidden(tape, encodings, self.contribution, bias, action);
+        let hidden = Activation::Silu.forward(tape, hidden);
+        let decoded = self.decoder.forward(tape, hidden, Source::Each);
+        let persistence = &self.persistence;
+        let distributions = persist(tape, decoded, &before, &action_of, persistence, &self.targets);
+        Outputs { distributions, alpha }
+    }
+
+    /// What depends on the action alone: embedding and influence weights.
+    pub fn under_actions(
+        &self,
+        tape: &mut Tape<'_>,
+        actions: Block,
+        structure: &Structure,
+        pruned: Option<&[bool]>,
+    ) -> (Variable, Variable) {
+        let actions = tape.input(actions);
+        let encodings = self.action_encoders.forward(tape, actions, Source::Each);
+        let reads: Vec<Vec<bool>> =
+            (0..structure.effects()).map(|effect| structure.reads_actions(effect)).collect();
+        let embedding = self.embedding.forward(tape, encodings, &reads);
+        let query = self.query.forward(tape, embedding, Source::Each);
+        let alpha = attention(tape, query, self.keys, structure, pruned);
+        (embedding, alpha)
+    }
+}

@@ -1,0 +1,136 @@
+//! Values that stay: a direct way from a number to its own next value.
+//!
+//! Most numbers of a state change little in a step. Where a number stays under an action, its next
+//! value is predicted as `s_j` + D(h): the decoder only says what is *added*. Where the action
+//! overwrites it, as D(h) alone. Which of the two is decided before the networks learn, by a linear
+//! regression of the next value on the parents: the value stays if its own coefficient is nearer to
+//! 1 than to 0.
+
+use becausal_core::data::Transitions;
+use becausal_core::schema::{Kind, Role};
+use becausal_nn::{Backward, Block, Operation, Shape, Tape, Variable};
+
+use super::encoding::Encoding;
+use super::regression::regress;
+use super::structure::Structure;
+use super::target::Target;
+
+/// Fewer rows than this for each coefficient decide nothing.
+const ROWS_A_COEFFICIENT: usize = 10;
+
+/// Which numbers stay under which action: 1 or 0 in `[effects, distinct actions, 1]`. Without a
+/// table of actions there is one row for all.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Persistence {
+    pub stays: Block,
+}
+
+impl Persistence {
+    /// Everything stays.
+    pub fn of_all(effects: usize) -> Self {
+        Self { stays: Block::new(Shape::new(effects, 1, 1), vec![1.0; effects]) }
+    }
+
+    /// Decided from data.
+    pub fn of(data: &Transitions, encoding: &Encoding, structure: &Structure) -> Self {
+        let actions = encoding.action_table().map_or(1, |table| table.len());
+        let mut rows_of = vec![Vec::new(); actions];
+        if actions == 1 {
+            rows_of[0] = (0..data.len()).collect();
+        } else {
+            let encoded = encoding.encode_all(data);
+            for (row, &action) in encoded.inputs.action_of.iter().enumerate() {
+                rows_of[action as usize].push(row);
+            }
+        }
+        let mut stays = Block::zeros(Shape::new(structure.effects(), actions, 1));
+        for effect in (0..structure.effects()).filter(|&effect| structure.persists(effect)) {
+            for (action, rows) in rows_of.iter().enumerate() {
+                let stays_put = stays_put(data, encoding, structure, effect, rows);
+                stays.group_mut(effect)[action] = if stays_put { 1.0 } else { 0.0 };
+            }
+        }
+        Self { stays }
+    }
+
+    /// Whether an effect stays under one of the distinct actions: 1 or 0.
+    pub fn stays(&self, effect: usize, action: usize) -> f32 {
+        let group = self.stays.group(effect);
+        group[action.min(group.len() - 1)]
+    }
+}
+
+/// Whether the numbers of an effect stay in these rows.
+fn stays_put(
+    data: &Transitions,
+    encoding: &Encoding,
+    structure: &Structure,
+    effect: usize,
+    rows: &[usize],
+) -> bool {
+    let schema = data.schema();
+    let mut own = Vec::new();
+    let mut features: Vec<Vec<f64>> = vec![vec![1.0; rows.len()]];
+    let mut slot = schema.state_slots().start;
+    for (state, variable) in schema.of_role(Role::State).enumerate() {
+        for _ in 0..variable.elements() {
+            let parent = structure.state_parents(effect).contains(&state);
+            if parent && !matches!(variable.kind, Kind::Categorical(_)) {
+                if state == effect {
+                    own.push((features.len(), slot));
+                }
+                let scale = encoding.input_scale(slot);
+                let column = data.column(slot);
+                let value = |&row: &usize| (column.get(row) - scale.mean) / scale.scale;
+                features.push(rows.iter().map(value).collect());
+            }
+            slot += 1;
+        }
+    }
+    let numeric = encoding.targets().iter().any(|t| t.effect == effect && t.before.is_some());
+    if !numeric || rows.len() < ROWS_A_COEFFICIENT * features.len() {
+        return true;
+    }
+    let coefficients = own.iter().map(|&(feature, slot)| {
+        let next = slot - schema.state_slots().start + schema.next_slots().start;
+        let column = data.column(next);
+        let values: Vec<f64> = rows.iter().map(|&row| column.get(row)).collect();
+        regress(&features, &values)[feature] / encoding.input_scale(slot).scale
+    });
+    coefficients.sum::<f64>() / own.len() as f64 >= 0.5
+}
+
+/// Adds the value before to the mean of every target that stays.
+///
+/// `outputs` `[effects, rows, columns]`, `before` `[targets, rows, 1]`.
+pub(super) fn persist(
+    tape: &mut Tape<'_>,
+    outputs: Variable,
+    before: &Block,
+    action_of: &[u32],
+    persistence: &Persistence,
+    targets: &[Target],
+) -> Variable {
+    let shape = tape.value(outputs).shape;
+    let mut moved = tape.scratch(shape);
+    moved.values.copy_from_slice(&tape.value(outputs).values);
+    for (at, target) in targets.iter().enumerate().filter(|(_, t)| t.before.is_some()) {
+        for (row, &before) in before.group(at).iter().enumerate() {
+            let mean = (target.effect * shape.rows + row) * shape.columns + target.head.column;
+            moved.values[mean] +=
+                persistence.stays(target.effect, action_of[row] as usize) * before;
+        }
+    }
+    tape.push(moved, Persist { outputs })
+}
+
+struct Persist {
+    outputs: Variable,
+}
+
+impl Operation for Persist {
+    fn backward(&self, _result: Variable, gradient: &mut [f32], back: &mut Backward<'_>) {
+        let outputs = back.gradient(self.outputs);
+        outputs.iter_mut().zip(&*gradient).for_each(|(into, gradient)| *into += gradient);
+    }
+}

@@ -1,0 +1,134 @@
+//! A world model that goes on learning while its data grow and its graph changes.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use becausal_core::Stream;
+use becausal_core::data::Transitions;
+use becausal_nn::Schedule;
+
+use super::descent::{Descent, Lessons};
+use super::encoding::Encoding;
+use super::error::FitError;
+use super::member::{Member, ModelKind};
+use super::persistence::Persistence;
+use super::structure::Structure;
+use super::train::FitOptions;
+use super::world_model::{WorldModel, check, index};
+
+/// The learning rate at the end of a refit, as a share of the highest.
+const LAST_RATE: f64 = 0.05;
+
+impl WorldModel {
+    /// A model that has learned nothing yet, with the scales of these data.
+    ///
+    /// # Errors
+    /// When there are too few data, or a value is not finite.
+    pub fn begin(
+        data: &Transitions,
+        kind: ModelKind,
+        structure: &Structure,
+        options: &FitOptions,
+    ) -> Result<Self, FitError> {
+        check(data)?;
+        let structure = Arc::new(structure_of(data, kind, structure));
+        let encoding = Arc::new(Encoding::of(data));
+        let persistence = Persistence::of(data, &encoding, &structure);
+        let member = |at| {
+            let mut stream = Stream::keyed(options.seed, &[1, index(at)]);
+            Member::new(kind, &encoding, &structure, &persistence, options.sizes, &mut stream)
+        };
+        let members = (0..options.members).map(member).collect();
+        Ok(Self { kind, encoding, structure, persistence, sizes: options.sizes, members })
+    }
+
+    /// Goes on learning from data that have grown, for `options.steps` steps a member.
+    ///
+    /// What was learned is kept, and so are the scales; another structure is only another mask.
+    /// Each member learns from its own episodes: how often an episode counts follows from the seed,
+    /// the member and the episode, so that it stays the same as episodes are added. Nothing is held
+    /// out and nothing pruned. `round` tells one refit from the next.
+    ///
+    /// # Errors
+    /// When a value is not finite, or the fit breaks down.
+    pub fn refit(
+        &mut self,
+        data: &Transitions,
+        structure: &Structure,
+        options: &FitOptions,
+        round: u32,
+    ) -> Result<(), FitError> {
+        check(data)?;
+        self.restructure(data, structure);
+        let rows = self.encoding.encode_all(data);
+        let lessons = Lessons { encoding: &self.encoding, structure: &self.structure, rows: &rows };
+        let warm_up = (options.steps / 10).clamp(1, 100);
+        let schedule =
+            Schedule { peak: options.rate, end: LAST_RATE, warm_up, steps: options.steps };
+        self.members
+            .par_iter_mut()
+            .with_max_len(1)
+            .enumerate()
+            .map(|(at, member)| {
+                member.pruned = None;
+                let sample = sample(data, options, at);
+                let stream = Stream::keyed(options.seed, &[2, index(at), round]);
+                let mut descent =
+                    Descent::new(lessons, options, schedule, (at, &*member), sample, stream);
+                (0..options.steps).try_for_each(|_| descent.step(member, false))
+            })
+            .collect()
+    }
+
+    /// Takes another structure. Where an effect kept its own value among its parents, it is
+    /// predicted as before.
+    fn restructure(&mut self, data: &Transitions, structure: &Structure) {
+        let structure = structure_of(data, self.kind, structure);
+        if structure == *self.structure {
+            return;
+        }
+        let mut persistence = Persistence::of(data, &self.encoding, &structure);
+        for effect in 0..structure.effects() {
+            if structure.persists(effect) && self.structure.persists(effect) {
+                let before = self.persistence.stays.group(effect);
+                persistence.stays.group_mut(effect).copy_from_slice(before);
+            }
+        }
+        self.members.iter_mut().for_each(|member| member.set_persistence(&persistence));
+        self.persistence = persistence;
+        self.structure = Arc::new(structure);
+    }
+}
+
+/// The structure that networks of a kind have, given the discovered one.
+pub(super) fn structure_of(
+    data: &Transitions,
+    kind: ModelKind,
+    structure: &Structure,
+) -> Structure {
+    match kind {
+        ModelKind::Full | ModelKind::Mlp => Structure::full(data.schema()),
+        ModelKind::Causal => structure.clone(),
+        ModelKind::ActionBlind => structure.without_actions(),
+        ModelKind::Identity => structure.persistence(),
+    }
+}
+
+/// The rows a member learns from: each episode as often as a Poisson number with mean 1 says.
+fn sample(data: &Transitions, options: &FitOptions, member: usize) -> Vec<usize> {
+    if options.members == 1 {
+        return (0..data.len()).collect();
+    }
+    let episodes = (0..data.episodes()).flat_map(|episode| {
+        let mut stream = Stream::keyed(options.seed, &[3, index(member), index(episode)]);
+        let (mut times, mut product) = (0, stream.unit());
+        while product > (-1.0_f64).exp() {
+            times += 1;
+            product *= stream.unit();
+        }
+        std::iter::repeat_n(episode, times)
+    });
+    let rows = data.rows_of(&episodes.collect::<Vec<usize>>());
+    if rows.is_empty() { (0..data.len()).collect() } else { rows }
+}

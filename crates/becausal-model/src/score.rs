@@ -1,0 +1,197 @@
+//! How good the predictions of a world model are.
+
+use rayon::prelude::*;
+
+use becausal_core::data::Transitions;
+use becausal_nn::{Block, Distribution};
+
+use super::dynamics::effects;
+use super::target::Target;
+use super::world_model::WorldModel;
+
+/// The normal deviations that nine values in ten are within.
+const NINE_IN_TEN: f64 = 1.644_853_626_951_472_7;
+
+/// A predicted deviation below this share of a variable's usual change counts as no noise.
+const NOISE: f64 = 0.005;
+
+/// How well an effect is predicted one step ahead.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VariableScore {
+    /// The effect, next states with a prime.
+    pub name: String,
+    /// Root mean square of the error over the variable's spread: 1 is as good as its mean. Of a
+    /// category, the root of the share that is predicted wrongly.
+    pub error: f64,
+    /// The same with the usual change in place of the spread; of numbers that have a value before.
+    pub change_error: Option<f64>,
+    /// The share of the variance that is explained, 1 - error^2.
+    pub explained: f64,
+    /// Mean log-likelihood of a value, in nats: of densities in the variable's own units.
+    pub log_likelihood: f64,
+    /// The share of the values inside the predicted interval for nine in ten; `None` where the
+    /// model sees no noise.
+    pub coverage: Option<f64>,
+}
+
+/// How well all effects are predicted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scores {
+    /// Rows that were predicted.
+    pub rows: usize,
+    /// Effect by effect.
+    pub variables: Vec<VariableScore>,
+}
+
+impl Scores {
+    /// The mean error over the effects.
+    #[must_use]
+    pub fn mean_error(&self) -> f64 {
+        self.variables.iter().map(|v| v.error).sum::<f64>() / self.variables.len().max(1) as f64
+    }
+
+    /// The log-likelihood of a row: the sum over the effects.
+    #[must_use]
+    pub fn log_likelihood(&self) -> f64 {
+        self.variables.iter().map(|variable| variable.log_likelihood).sum()
+    }
+}
+
+impl WorldModel {
+    /// Predicts recorded transitions one step ahead and compares. The ensemble predicts the mean of
+    /// its members; its distribution is their mixture.
+    #[must_use]
+    pub fn score(&self, data: &Transitions) -> Scores {
+        let encoded = self.encoding.encode_all(data);
+        let said: Vec<Block> = self
+            .members
+            .par_iter()
+            .map(|member| member.predict(&encoded.inputs, &self.structure))
+            .collect();
+        let names = effects(self.schema());
+        let of_effect = |(effect, name): (usize, String)| {
+            let mut total = Sums::default();
+            for (at, target) in self.encoding.targets().iter().enumerate() {
+                if target.effect == effect {
+                    total.add(&Sums::of(target, &said, encoded.targets.group(at)));
+                }
+            }
+            total.score(name, data.len())
+        };
+        let variables = names.into_iter().enumerate().map(of_effect).collect();
+        Scores { rows: data.len(), variables }
+    }
+}
+
+/// Sums over the rows, and over the elements of a vector.
+#[derive(Debug, Default)]
+struct Sums {
+    elements: f64,
+    squares: f64,
+    change_squares: Option<f64>,
+    log_likelihood: f64,
+    covered: f64,
+    noisy: f64,
+    numbers: f64,
+}
+
+impl Sums {
+    fn of(target: &Target, said: &[Block], seen: &[f32]) -> Self {
+        let distribution = target.head.distribution;
+        let mut sums = Self { elements: 1.0, ..Self::default() };
+        let mut slopes = vec![0.0; distribution.parameters()];
+        let mut change_squares = 0.0;
+        for (row, &value) in seen.iter().enumerate() {
+            let value = f64::from(value);
+            let each = said.iter().map(|said| target.head.parameters(said, row));
+            let means: Vec<f64> = each.clone().map(|p| distribution.mean(p)).collect();
+            let mean = means.iter().sum::<f64>() / means.len() as f64;
+            let off = if let Distribution::Categorical(labels) = distribution {
+                f64::from(u8::from(most_frequent(&means, labels) != value))
+            } else {
+                let expected = each.clone().map(|p| target.expected(p)).sum::<f64>();
+                (value - expected / means.len() as f64).powi(2)
+            };
+            change_squares += off;
+            let in_spreads = target.scale.scale / target.spread;
+            sums.squares += match distribution {
+                Distribution::Categorical(_) => off,
+                _ => off * in_spreads * in_spreads,
+            };
+            let logs: Vec<f64> =
+                each.clone().map(|p| distribution.log_likelihood(p, value, &mut slopes)).collect();
+            sums.log_likelihood += log_mean(&logs);
+            if matches!(distribution, Distribution::Normal { .. }) {
+                sums.log_likelihood -= target.scale.scale.ln();
+            }
+            if let Some(deviation) = spread_of_mixture(&distribution, each, &means, mean) {
+                let half = match distribution {
+                    Distribution::Rounded { half, .. } => half,
+                    _ => 0.0,
+                };
+                sums.numbers += 1.0;
+                sums.noisy += f64::from(u8::from(deviation > NOISE.max(half)));
+                let inside = (value - mean).abs() <= NINE_IN_TEN * deviation + half;
+                sums.covered += f64::from(u8::from(inside));
+            }
+        }
+        sums.change_squares = target.before.map(|_| change_squares);
+        sums
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.elements += other.elements;
+        self.squares += other.squares;
+        self.change_squares = match (self.change_squares, other.change_squares) {
+            (Some(a), Some(b)) => Some(a + b),
+            (a, b) => a.or(b),
+        };
+        self.log_likelihood += other.log_likelihood;
+        self.covered += other.covered;
+        self.noisy += other.noisy;
+        self.numbers += other.numbers;
+    }
+
+    fn score(&self, name: String, rows: usize) -> VariableScore {
+        let count = rows.max(1) as f64 * self.elements.max(1.0);
+        let square = self.squares / count;
+        VariableScore {
+            name,
+            error: square.sqrt(),
+            change_error: self.change_squares.map(|squares| (squares / count).sqrt()),
+            explained: 1.0 - square,
+            log_likelihood: self.log_likelihood / rows.max(1) as f64,
+            coverage: (self.noisy > 0.5 * self.numbers).then(|| self.covered / self.numbers),
+        }
+    }
+}
+
+/// The deviation of the mixture of the members' distributions.
+fn spread_of_mixture<'a>(
+    distribution: &Distribution,
+    each: impl Iterator<Item = &'a [f32]>,
+    means: &[f64],
+    mean: f64,
+) -> Option<f64> {
+    let mut square = 0.0;
+    for (parameters, own) in each.zip(means) {
+        let deviation = distribution.deviation(parameters)?;
+        square += deviation * deviation + (own - mean) * (own - mean);
+    }
+    Some((square / means.len() as f64).sqrt())
+}
+
+fn most_frequent(votes: &[f64], labels: usize) -> f64 {
+    let count = |label: &usize| votes.iter().filter(|&&vote| vote == *label as f64).count();
+    // The first of equals.
+    (0..labels).rev().max_by_key(count).unwrap_or(0) as f64
+}
+
+/// The logarithm of the mean of numbers given by theirs.
+pub(super) fn log_mean(logs: &[f64]) -> f64 {
+    let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !top.is_finite() {
+        return top;
+    }
+    top + (logs.iter().map(|log| (log - top).exp()).sum::<f64>() / logs.len() as f64).ln()
+}

@@ -1,0 +1,240 @@
+//! Single steps of a world model, for explanations, and many at once, for dreams.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use becausal_core::Stream;
+use becausal_core::schema::{Role, Schema};
+use becausal_nn::{Block, Distribution, Head};
+
+use super::dynamics::{Dynamics, Noise, Prediction};
+use super::influence::Influence;
+use super::member::{CHUNK, Member};
+use super::world_model::{WorldModel, index};
+
+impl Dynamics for WorldModel {
+    fn schema(&self) -> &Arc<Schema> {
+        self.encoding.schema()
+    }
+
+    fn parents(&self, effect: usize) -> &[usize] {
+        self.structure.parents(effect)
+    }
+
+    fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction {
+        let said = mean_of_members(&self.say(state, action));
+        let calm = vec![0.0; self.noises()];
+        let mut noise = noise.values().unwrap_or(&calm);
+        let mut values = Vec::with_capacity(self.encoding.targets().len());
+        for target in self.encoding.targets() {
+            let distribution = target.head.distribution;
+            let (own, rest) = noise.split_at(distribution.noises());
+            noise = rest;
+            values.push(distribution.value(target.head.parameters(&said, 0), own));
+        }
+        self.prediction(&values)
+    }
+
+    fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise {
+        let said = mean_of_members(&self.say(state, action));
+        let schema = self.schema();
+        let (outcome, following) = (schema.outcome_slots().start, schema.next_slots().start);
+        let mut noise = vec![0.0; self.noises()];
+        let mut at = 0;
+        for (index, target) in self.encoding.targets().iter().enumerate() {
+            let seen = match target.slot.checked_sub(following) {
+                Some(slot) => next[slot],
+                None => outcomes[target.slot - outcome],
+            };
+            let distribution = target.head.distribution;
+            let own = &mut noise[at..][..distribution.noises()];
+            at += distribution.noises();
+            let value = self.encoding.encode_target(index, seen);
+            distribution.noise_of(target.head.parameters(&said, 0), value, own);
+        }
+        Noise::of(noise)
+    }
+
+    fn influence(&self, state: &[f64], action: &[f64]) -> Influence {
+        self.influence_here(state, action)
+    }
+
+    fn disagreement(&self, state: &[f64], action: &[f64]) -> Vec<f64> {
+        let said = self.say(state, action);
+        let count = said.len() as f64;
+        let mut disagreement = vec![0.0_f64; self.structure.effects()];
+        for (at, target) in self.encoding.targets().iter().enumerate() {
+            let mean = |said: &Block| {
+                let said = target.head.distribution.mean(target.head.parameters(said, 0));
+                self.encoding.raw(at, said)
+            };
+            let means: Vec<f64> = said.iter().map(mean).collect();
+            let middle = means.iter().sum::<f64>() / count;
+            let squares: f64 = means.iter().map(|mean| (mean - middle) * (mean - middle)).sum();
+            let deviation = (squares / count).sqrt() / target.spread;
+            disagreement[target.effect] = disagreement[target.effect].max(deviation);
+        }
+        disagreement
+    }
+
+    fn distance(&self, state: &[f64]) -> Vec<f64> {
+        let mut slot = 0;
+        let of_variable = |elements: usize| {
+            let outside = (slot..slot + elements).map(|slot| {
+                let (low, high) = self.encoding.range(slot);
+                let outside = (low - state[slot]).max(state[slot] - high).max(0.0);
+                outside / self.encoding.input_scale(slot).scale
+            });
+            let farthest = outside.fold(0.0, f64::max);
+            slot += elements;
+            farthest
+        };
+        self.schema()
+            .of_role(Role::State)
+            .map(becausal_core::schema::Variable::elements)
+            .map(of_variable)
+            .collect()
+    }
+}
+
+impl WorldModel {
+    /// Draws what follows for many rows at once, a member for each row at random.
+    ///
+    /// `value(row, slot)` gives states and actions. The result has the outcomes and then the next
+    /// state of every row, one row after the other, in the order of the schema's slots. The noise of
+    /// continuous numbers is multiplied by `noise`: 1 for what is to be expected, 0 for their means.
+    ///
+    /// # Panics
+    /// When the model has no members.
+    #[must_use]
+    pub fn sample(
+        &self,
+        rows: usize,
+        value: impl Fn(usize, usize) -> f64 + Sync,
+        noise: f64,
+        stream: &mut Stream,
+    ) -> Vec<f64> {
+        let mut of_member = vec![Vec::new(); self.members.len()];
+        for row in 0..rows {
+            of_member[stream.below(self.members.len())].push(row);
+        }
+        let pieces: Vec<(usize, &[usize], Stream)> = of_member
+            .iter()
+            .enumerate()
+            .flat_map(|(member, rows)| rows.chunks(CHUNK).map(move |rows| (member, rows)))
+            .map(|(member, rows)| (member, rows, Stream::new(stream.next_u64())))
+            .collect();
+        let width = self.encoding.targets().len();
+        let drawn: Vec<Vec<f64>> = pieces
+            .into_par_iter()
+            .map(|(member, rows, mut stream)| {
+                let inputs = self.encoding.inputs(rows.len(), |row, slot| value(rows[row], slot));
+                let said = self.members[member].predict(&inputs, &self.structure);
+                self.draw(&said, rows.len(), noise, &mut stream)
+            })
+            .collect();
+        let mut all = vec![0.0; rows * width];
+        let mut drawn = drawn.into_iter();
+        for rows in of_member.iter().flat_map(|rows| rows.chunks(CHUNK)) {
+            let piece = drawn.next().expect("a result for every piece");
+            for (from, &row) in piece.chunks_exact(width).zip(rows) {
+                all[row * width..][..width].copy_from_slice(from);
+            }
+        }
+        all
+    }
+
+    /// The same by every member, one after the other, with the same noise: only what the members
+    /// disagree about differs.
+    #[must_use]
+    pub fn sample_each(
+        &self,
+        rows: usize,
+        value: impl Fn(usize, usize) -> f64 + Sync,
+        noise: f64,
+        stream: &mut Stream,
+    ) -> Vec<Vec<f64>> {
+        let seed = stream.next_u64();
+        let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
+        let inputs: Vec<_> = starts
+            .iter()
+            .map(|from| {
+                let count = CHUNK.min(rows - from);
+                (count, self.encoding.inputs(count, |row, slot| value(from + row, slot)))
+            })
+            .collect();
+        let of_member = |member: &Member| {
+            let pieces = inputs.iter().zip(&starts).flat_map(|((count, inputs), from)| {
+                let said = member.predict(inputs, &self.structure);
+                let mut stream = Stream::keyed(seed, &[index(*from)]);
+                self.draw(&said, *count, noise, &mut stream)
+            });
+            pieces.collect()
+        };
+        self.members.par_iter().with_max_len(1).map(of_member).collect()
+    }
+
+    /// Values of all targets of every row, in the order of their slots.
+    fn draw(&self, said: &Block, rows: usize, factor: f64, stream: &mut Stream) -> Vec<f64> {
+        let targets = self.encoding.targets();
+        let first = self.schema().outcome_slots().start;
+        let mut drawn = vec![0.0; rows * targets.len()];
+        let mut noise = vec![0.0; said.shape.columns.max(1)];
+        for row in 0..rows {
+            for (at, target) in targets.iter().enumerate() {
+                let distribution = target.head.distribution;
+                distribution.draw(stream, &mut noise);
+                if matches!(distribution, Distribution::Normal { .. }) {
+                    noise[0] *= factor;
+                }
+                let value = distribution.value(target.head.parameters(said, row), &noise);
+                let into = row * targets.len() + target.slot - first;
+                drawn[into] = self.encoding.decode(at, value);
+            }
+        }
+        drawn
+    }
+
+    /// What every member says about a state and an action: `[effects, 1, columns]` each.
+    fn say(&self, state: &[f64], action: &[f64]) -> Vec<Block> {
+        let first = self.schema().action_slots().start;
+        let inputs = self.encoding.inputs(1, |_, slot| match slot.checked_sub(first) {
+            Some(slot) => action[slot],
+            None => state[slot],
+        });
+        self.members.iter().map(|member| member.predict(&inputs, &self.structure)).collect()
+    }
+
+    fn noises(&self) -> usize {
+        let heads = self.encoding.targets().iter().map(|target| &target.head);
+        heads.map(|Head { distribution, .. }| distribution.noises()).sum()
+    }
+
+    /// Outcomes and next state from the values of all targets, on their scales.
+    fn prediction(&self, values: &[f64]) -> Prediction {
+        let schema = self.schema();
+        let (outcome, next) = (schema.outcome_slots(), schema.next_slots());
+        let mut prediction =
+            Prediction { outcomes: vec![0.0; outcome.len()], next: vec![0.0; next.len()] };
+        for (at, target) in self.encoding.targets().iter().enumerate() {
+            let value = self.encoding.decode(at, values[at]);
+            match target.slot.checked_sub(next.start) {
+                Some(slot) => prediction.next[slot] = value,
+                None => prediction.outcomes[target.slot - outcome.start] = value,
+            }
+        }
+        prediction
+    }
+}
+
+/// The parameters of the distributions in the mean over the members.
+fn mean_of_members(said: &[Block]) -> Block {
+    let mut mean = said[0].clone();
+    for other in &said[1..] {
+        mean.values.iter_mut().zip(&other.values).for_each(|(mean, value)| *mean += value);
+    }
+    let count = said.len() as f32;
+    mean.values.iter_mut().for_each(|value| *value /= count);
+    mean
+}

@@ -1,0 +1,336 @@
+//! Which inputs each output may read.
+
+use becausal_core::data::Transitions;
+use becausal_core::schema::{Kind, Role, Schema, Variable};
+use becausal_discovery::{CausalGraph, Verdict};
+
+use super::dynamics::effects;
+
+/// Below this strength, a suspected stand-in for another cause is no parent.
+const WEAK: f64 = 0.05;
+
+/// From this strength on, an influence that a test calls insignificant is not thereby excluded.
+const NOTICEABLE: f64 = 0.01;
+
+/// With fewer events than this for each possible cause, nobody can tell which of them are none: the
+/// rule of thumb of logistic regression ("events per variable", 10 to 20).
+const EVENTS_A_CAUSE: usize = 20;
+
+/// The parents of every effect, as indices of causes: states first, then actions.
+///
+/// The networks take them as a mask: another structure keeps all parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Structure {
+    states: usize,
+    actions: usize,
+    parents: Vec<Vec<usize>>,
+    /// For each effect, the parents that nobody found: they are only tried.
+    tried: Vec<Vec<usize>>,
+    /// Whether something that is tried matters to an effect, and nobody can tell what.
+    in_doubt: Vec<bool>,
+}
+
+impl Structure {
+    /// Everything may depend on everything.
+    #[must_use]
+    pub fn full(schema: &Schema) -> Self {
+        let (states, actions) = counts(schema);
+        let nothing = Self::new(states, actions, vec![Vec::new(); effects(schema).len()]);
+        let all: Vec<usize> = (0..nothing.effects()).collect();
+        nothing.widened(&all)
+    }
+
+    /// The same with everything tried as a parent of some effects.
+    #[must_use]
+    pub fn widened(&self, effects: &[usize]) -> Self {
+        let mut wider = self.clone();
+        for &effect in effects {
+            let everything = 0..self.states + self.actions;
+            let found = &self.parents[effect];
+            wider.tried[effect] =
+                everything.clone().filter(|cause| !found.contains(cause)).collect();
+            wider.parents[effect] = everything.collect();
+        }
+        wider
+    }
+
+    /// The same, and something that is tried is known to matter to these effects, in too few rows to
+    /// tell what.
+    #[must_use]
+    pub fn in_doubt(mut self, effects: &[usize]) -> Self {
+        for &effect in effects {
+            self.in_doubt[effect] = true;
+        }
+        self
+    }
+
+    /// Whether something that is tried matters to an effect, and nobody can tell what.
+    #[must_use]
+    pub fn is_in_doubt(&self, effect: usize) -> bool {
+        self.in_doubt[effect]
+    }
+
+    /// The same without those parents that were only tried and are of no `use_of(effect, cause)`;
+    /// the others are parents like any.
+    #[must_use]
+    pub fn narrowed(&self, use_of: impl Fn(usize, usize) -> bool) -> Self {
+        let kept = |effect: usize| {
+            let needed = |cause: &usize| !self.is_tried(effect, *cause) || use_of(effect, *cause);
+            self.parents[effect].iter().copied().filter(needed).collect()
+        };
+        Self::new(self.states, self.actions, (0..self.effects()).map(kept).collect())
+    }
+
+    /// Whether parents are tried beside others that were found.
+    #[must_use]
+    pub fn is_widened(&self, effect: usize) -> bool {
+        (1..self.parents[effect].len()).contains(&self.tried[effect].len())
+    }
+
+    /// Whether a parent of an effect was not found but is only tried.
+    #[must_use]
+    pub fn is_tried(&self, effect: usize, cause: usize) -> bool {
+        self.tried[effect].contains(&cause)
+    }
+
+    /// The edges of a graph. A name that the schema does not have is passed over, and so is an edge
+    /// that is weak *and* suspected to stand for another cause: neither predictions nor
+    /// explanations gain by it.
+    #[must_use]
+    pub fn of(schema: &Schema, graph: &CausalGraph) -> Self {
+        let (states, actions) = counts(schema);
+        let causes = causes(schema);
+        let parents = effects(schema)
+            .iter()
+            .map(|effect| {
+                let counts = |cause: &str| {
+                    graph.pair(cause, effect).is_some_and(|pair| {
+                        let doubtful = pair.proxy && pair.strength < WEAK && pair.given.is_none();
+                        pair.verdict == Verdict::Edge && !doubtful
+                    })
+                };
+                (0..causes.len()).filter(|&cause| counts(causes[cause])).collect()
+            })
+            .collect();
+        Self::new(states, actions, parents)
+    }
+
+    /// Every pair that the data do not speak against: all edges of a graph, what could not be told,
+    /// what seems to have an influence in so few rows that chance cannot be ruled out, and all that
+    /// may lead to an event that was hardly ever seen in `data`. A model that is to predict where
+    /// nobody has been yet must not be blind to these.
+    #[must_use]
+    pub fn cautious(schema: &Schema, graph: &CausalGraph, data: &Transitions) -> Self {
+        let mut graph = graph.clone();
+        let (states, actions) = counts(schema);
+        let enough = EVENTS_A_CAUSE * (states + actions);
+        let names = effects(schema);
+        let rare: Vec<&String> = (0..names.len())
+            .filter(|&effect| events(data, effect).is_some_and(|events| events < enough))
+            .map(|effect| &names[effect])
+            .collect();
+        for pair in &mut graph.pairs {
+            pair.proxy = false;
+            let noticeable = pair.strength >= NOTICEABLE || rare.contains(&&pair.effect);
+            let doubtful = noticeable && pair.given.is_none();
+            if pair.verdict == Verdict::Untestable || doubtful {
+                pair.verdict = Verdict::Edge;
+            }
+        }
+        Self::of(schema, &graph)
+    }
+
+    /// The same without the actions.
+    #[must_use]
+    pub fn without_actions(&self) -> Self {
+        let parents = (0..self.effects()).map(|effect| self.state_parents(effect).to_vec());
+        Self::new(self.states, self.actions, parents.collect())
+    }
+
+    /// Each next state depends on the state itself, and outcomes on nothing.
+    #[must_use]
+    pub fn persistence(&self) -> Self {
+        let itself = |effect| if effect < self.states { vec![effect] } else { Vec::new() };
+        Self::new(self.states, self.actions, (0..self.effects()).map(itself).collect())
+    }
+
+    /// From lists of parents, effect by effect.
+    ///
+    /// # Panics
+    /// When a parent is not among the causes.
+    #[must_use]
+    pub fn new(states: usize, actions: usize, parents: Vec<Vec<usize>>) -> Self {
+        assert!(parents.iter().flatten().all(|&parent| parent < states + actions));
+        let tried = vec![Vec::new(); parents.len()];
+        let in_doubt = vec![false; parents.len()];
+        Self { states, actions, parents, tried, in_doubt }
+    }
+
+    /// The number of state variables.
+    #[must_use]
+    pub fn states(&self) -> usize {
+        self.states
+    }
+
+    /// The number of action variables.
+    #[must_use]
+    pub fn actions(&self) -> usize {
+        self.actions
+    }
+
+    /// The number of effects.
+    #[must_use]
+    pub fn effects(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// The parents of an effect, in order.
+    #[must_use]
+    pub fn parents(&self, effect: usize) -> &[usize] {
+        &self.parents[effect]
+    }
+
+    /// The parents of an effect among the states.
+    #[must_use]
+    pub fn state_parents(&self, effect: usize) -> &[usize] {
+        let parents = &self.parents[effect];
+        &parents[..parents.partition_point(|&parent| parent < self.states)]
+    }
+
+    /// Whether an effect reads each action variable.
+    #[must_use]
+    pub fn reads_actions(&self, effect: usize) -> Vec<bool> {
+        let reads = |action| self.parents[effect].contains(&(self.states + action));
+        (0..self.actions).map(reads).collect()
+    }
+
+    /// Whether an effect is the next value of a state that is among its own parents.
+    #[must_use]
+    pub fn persists(&self, effect: usize) -> bool {
+        effect < self.states && self.parents[effect].contains(&effect)
+    }
+
+    /// How many edges there are.
+    #[must_use]
+    pub fn edges(&self) -> usize {
+        self.parents.iter().map(Vec::len).sum()
+    }
+}
+
+/// The names of the causes: states first, then actions.
+pub(super) fn causes(schema: &Schema) -> Vec<&str> {
+    let variables = [Role::State, Role::Action].into_iter().flat_map(|role| schema.of_role(role));
+    variables.map(|variable| variable.name.as_str()).collect()
+}
+
+/// How often something happened to an effect that is no number: a state that changed, an outcome
+/// that was not the usual one. None of a number.
+fn events(data: &Transitions, effect: usize) -> Option<usize> {
+    let schema = data.schema();
+    let states = schema.of_role(Role::State).count();
+    let variable = schema.of_role(Role::State).chain(schema.of_role(Role::Outcome)).nth(effect)?;
+    if matches!(variable.kind, Kind::Continuous(_) | Kind::Integer(_)) {
+        return None;
+    }
+    let is_state = effect < states;
+    let (role, index) =
+        if is_state { (Role::State, effect) } else { (Role::Outcome, effect - states) };
+    let before: usize = schema.of_role(role).take(index).map(Variable::elements).sum();
+    let elements = before..before + variable.elements();
+    let changes = |element: usize| {
+        let now = data.column(schema.state_slots().start + element);
+        let next = data.column(schema.next_slots().start + element);
+        (0..data.len()).filter(|&row| now.get(row) != next.get(row)).count()
+    };
+    let exceptions = |element: usize| {
+        let mut values = data.column(schema.outcome_slots().start + element).to_numbers();
+        values.sort_unstable_by(f64::total_cmp);
+        let usual = values.chunk_by(|a, b| a == b).map(<[f64]>::len).max().unwrap_or(0);
+        values.len() - usual
+    };
+    Some(
+        elements.map(|element| if is_state { changes(element) } else { exceptions(element) }).sum(),
+    )
+}
+
+fn counts(schema: &Schema) -> (usize, usize) {
+    (schema.of_role(Role::State).count(), schema.of_role(Role::Action).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use becausal_core::data::Row;
+    use becausal_discovery::Pair;
+
+    #[test]
+    fn weak_stand_ins_are_no_parents() {
+        let schema = Schema::parse(
+            "name = \"Two\"\n[state]\nx = { kind = \"continuous\" }\ny = { kind = \"continuous\" }\n\
+             [action]\na = { kind = \"boolean\" }\n[reward]\n\"x\" = \"x\"\n",
+        )
+        .expect("a schema");
+        let pair = |cause: &str, strength: f64, proxy: bool| {
+            let mut pair = Pair::new(cause, "x'");
+            (pair.p, pair.strength, pair.proxy) = (1e-9, strength, proxy);
+            pair
+        };
+        let pairs = vec![pair("x", 0.9, true), pair("y", 0.02, true), pair("a", 0.02, false)];
+        let structure = Structure::of(&schema, &CausalGraph::new("auto", 0.001, pairs));
+        assert_eq!(structure.parents(0), [0, 2]);
+        assert_eq!(structure.parents(1), [0_usize; 0]);
+        assert!(structure.persists(0) && !structure.persists(1));
+    }
+
+    #[test]
+    fn caution_takes_what_is_not_excluded() {
+        let schema = Schema::parse(
+            "name = \"Three\"\n[state]\nx = { kind = \"continuous\" }\ny = { kind = \"continuous\" }\n\
+             z = { kind = \"continuous\" }\n[action]\na = { kind = \"boolean\" }\n[reward]\n\"x\" = \"x\"\n",
+        );
+        let schema = Arc::new(schema.expect("a schema"));
+        let pair = |cause: &str, strength: f64, reason: Option<&str>| {
+            let mut pair = Pair::new(cause, "x'");
+            (pair.strength, pair.reason) = (strength, reason.map(str::to_owned));
+            pair
+        };
+        let pairs = vec![
+            pair("x", 0.0, Some("constant")),
+            pair("y", 0.2, None),
+            pair("z", 0.001, None),
+            pair("a", 0.0, None),
+        ];
+        let graph = CausalGraph::new("auto", 0.001, pairs);
+        assert_eq!(Structure::of(&schema, &graph).parents(0), [0_usize; 0]);
+        let data = Transitions::new(schema);
+        let structure = Structure::cautious(data.schema(), &graph, &data);
+        assert_eq!(structure.parents(0), [0, 1]);
+    }
+
+    #[test]
+    fn a_rare_event_may_have_any_cause() {
+        let schema = Schema::parse(
+            "name = \"Fall\"\n[state]\nx = { kind = \"continuous\" }\n[action]\na = { kind = \"boolean\" }\n\
+             [outcome]\nfall = { kind = \"boolean\" }\n[reward]\n\"x\" = \"x\"\n",
+        );
+        let mut data = Transitions::new(Arc::new(schema.expect("a schema")));
+        let pairs = ["x", "a"].map(|cause| Pair::new(cause, "fall")).to_vec();
+        let graph = CausalGraph::new("auto", 0.001, pairs);
+        for row in 0..1000 {
+            data.push(&Row {
+                state: &[0.0],
+                action: &[0.0],
+                outcomes: &[f64::from(u8::from(row % 20 == 0))],
+                next: &[0.0],
+                reward: 0.0,
+                terminated: false,
+                truncated: false,
+            });
+            let parents = Structure::cautious(data.schema(), &graph, &data).parents(1).len();
+            let events = row / 20 + 1;
+            assert_eq!(parents, if events.min(row + 1 - events) < 40 { 2 } else { 0 });
+        }
+    }
+}

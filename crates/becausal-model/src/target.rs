@@ -1,0 +1,104 @@
+//! What the networks predict, and on which scale.
+
+use becausal_core::schema::{Kind, Role, Schema};
+use becausal_nn::{Distribution, Head};
+
+/// The smallest deviation a network can claim, in units of the scale of a target.
+const FLOOR: f64 = 1e-3;
+
+/// Rounding to whole numbers moves the mean of a distribution broader than this by nothing.
+const BROAD: f64 = 2.0;
+
+/// How a number is brought to a common scale: (value - mean) / scale.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// Taken off first.
+    pub mean: f64,
+    /// Divided by then; never 0.
+    pub scale: f64,
+}
+
+impl Scale {
+    pub(super) fn apply(self, value: f64) -> f64 {
+        (value - self.mean) / self.scale
+    }
+}
+
+/// An element of an output variable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// Its effect: the group of the network's outputs.
+    pub effect: usize,
+    /// Its slot in a transition.
+    pub slot: usize,
+    /// For the next value of a number, the slot of the value before.
+    pub before: Option<usize>,
+    /// The scale: of a next state the usual size of its *change*, of an outcome its spread.
+    pub scale: Scale,
+    /// The spread of the values themselves, for scores.
+    pub spread: f64,
+    /// Where its distribution is.
+    pub head: Head,
+}
+
+impl Target {
+    /// The expected value, on the target's scale; of a whole number that of what is rounded.
+    ///
+    /// A mean anywhere near a whole number may say that number with certainty.
+    pub(super) fn expected(&self, parameters: &[f32]) -> f64 {
+        let distribution = self.head.distribution;
+        let mean = distribution.mean(parameters);
+        let deviation = distribution.deviation(parameters).unwrap_or(0.0) * self.scale.scale;
+        if !matches!(distribution, Distribution::Rounded { .. }) || deviation > BROAD {
+            return mean;
+        }
+        let middle = self.scale.mean + self.scale.scale * mean;
+        let (mut sum, mut total) = (0.0, 0.0);
+        let mut slopes = vec![0.0; distribution.parameters()];
+        let mut whole = (middle - 5.0 * deviation).floor();
+        while whole <= middle + 5.0 * deviation + 1.0 {
+            let value = self.scale.apply(whole);
+            let share = distribution.log_likelihood(parameters, value, &mut slopes).exp();
+            sum += share * value;
+            total += share;
+            whole += 1.0;
+        }
+        if total > 0.0 { sum / total } else { mean }
+    }
+}
+
+/// The targets, effect by effect; `scale` gives the scale and the spread of a slot, from the slot
+/// before and whether it is a number.
+pub(super) fn layout(
+    schema: &Schema,
+    mut scale: impl FnMut(usize, Option<usize>, bool) -> (Scale, f64),
+) -> Vec<Target> {
+    let mut targets = Vec::new();
+    let (mut next, mut outcome) = (schema.next_slots().start, schema.outcome_slots().start);
+    let effects = schema.of_role(Role::State).chain(schema.of_role(Role::Outcome));
+    for (effect, variable) in effects.enumerate() {
+        let mut column = 0;
+        for _ in 0..variable.elements() {
+            let numeric = matches!(variable.kind, Kind::Continuous(_) | Kind::Integer(_));
+            let (slot, before) = if variable.role == Role::State {
+                next += 1;
+                let before = next - 1 - schema.next_slots().start + schema.state_slots().start;
+                (next - 1, numeric.then_some(before))
+            } else {
+                outcome += 1;
+                (outcome - 1, None)
+            };
+            let (scale, spread) = scale(slot, before, numeric);
+            let distribution = match &variable.kind {
+                Kind::Continuous(_) => Distribution::Normal { floor: FLOOR },
+                Kind::Integer(_) => Distribution::Rounded { half: 0.5 / scale.scale, floor: FLOOR },
+                Kind::Boolean => Distribution::Bernoulli,
+                Kind::Categorical(labels) => Distribution::Categorical(labels.len()),
+            };
+            let head = Head { group: effect, column, distribution };
+            column += distribution.parameters();
+            targets.push(Target { effect, slot, before, scale, spread, head });
+        }
+    }
+    targets
+}

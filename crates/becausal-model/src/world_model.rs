@@ -1,0 +1,172 @@
+//! The world model: an ensemble of networks that learned from different samples of the episodes.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use becausal_core::Stream;
+use becausal_core::data::Transitions;
+use becausal_core::schema::Schema;
+
+use super::descent::Lessons;
+use super::encoding::Encoding;
+use super::error::FitError;
+use super::member::{Member, ModelKind};
+use super::network::Sizes;
+use super::persistence::Persistence;
+use super::probe::Probe;
+use super::refit::structure_of;
+use super::structure::Structure;
+use super::train::{FitOptions, FitProgress, MemberReport, Training};
+
+/// Held-out rows that are looked at while learning, at most.
+const LOOKED_AT: usize = 4096;
+
+/// Held-out rows that show which parents matter under an action, at most.
+const PROBED: usize = 4096;
+
+/// What follows from a state and an action, learned from data.
+#[derive(Debug, Clone)]
+pub struct WorldModel {
+    pub(super) kind: ModelKind,
+    pub(super) encoding: Arc<Encoding>,
+    pub(super) structure: Arc<Structure>,
+    pub(super) persistence: Persistence,
+    pub(super) sizes: Sizes,
+    pub(super) members: Vec<Member>,
+}
+
+/// How a fit went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitReport {
+    /// Member by member.
+    pub members: Vec<MemberReport>,
+    /// The episodes that were held out.
+    pub held_out: Vec<usize>,
+}
+
+impl WorldModel {
+    /// Fits a world model to data.
+    ///
+    /// Some episodes are held out. Each member learns from its own bootstrap sample of the others,
+    /// on a thread of its own, and stops when the held-out likelihood no longer rises.
+    ///
+    /// # Errors
+    /// When there are too few data, a value is not finite, or the fit breaks down.
+    pub fn fit(
+        data: &Transitions,
+        kind: ModelKind,
+        structure: &Structure,
+        options: &FitOptions,
+        listener: &(dyn Fn(FitProgress) + Sync),
+    ) -> Result<(Self, FitReport), FitError> {
+        check(data)?;
+        let structure = Arc::new(structure_of(data, kind, structure));
+        let split = data.split_episodes(options.held_out, &mut Stream::keyed(options.seed, &[0]));
+        let train = data.select_episodes(&split.train);
+        let encoding = Arc::new(Encoding::of(&train));
+        let persistence = Persistence::of(&train, &encoding, &structure);
+        let rows = encoding.encode_all(&train);
+        let held_out = encoding.encode_all(&data.select_episodes(&split.held_out));
+        let looked_at: Vec<usize> = evenly(held_out.inputs.rows(), LOOKED_AT).collect();
+        let held_out = held_out.select(&looked_at);
+        let holds = kind.has_weights() && options.prune < 1.0;
+        let probe = (holds && held_out.inputs.table).then(|| {
+            let probed: Vec<usize> = evenly(looked_at.len(), PROBED).collect();
+            Probe::new(&encoding, &structure, held_out.select(&probed), options.seed)
+        });
+        let training = Training {
+            options,
+            lessons: Lessons { encoding: &encoding, structure: &structure, rows: &rows },
+            held_out: &held_out,
+            holds,
+            probe: probe.as_ref(),
+        };
+        let fitted: Result<Vec<(Member, MemberReport)>, FitError> = (0..options.members)
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|at| {
+                let mut stream = Stream::keyed(options.seed, &[1, index(at)]);
+                let mut member = Member::new(
+                    kind,
+                    &encoding,
+                    &structure,
+                    &persistence,
+                    options.sizes,
+                    &mut stream,
+                );
+                let sample = bootstrap(&train, options.members > 1, &mut stream);
+                let report = training.run(at, &mut member, sample, stream, listener)?;
+                Ok((member, report))
+            })
+            .collect();
+        let (members, reports) = fitted?.into_iter().unzip();
+        let sizes = options.sizes;
+        let model = Self { kind, encoding, structure, persistence, sizes, members };
+        Ok((model, FitReport { members: reports, held_out: split.held_out }))
+    }
+
+    /// What kind of networks it has.
+    #[must_use]
+    pub fn kind(&self) -> ModelKind {
+        self.kind
+    }
+
+    /// What its variables are.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        self.encoding.schema()
+    }
+
+    /// Which inputs each effect reads.
+    #[must_use]
+    pub fn structure(&self) -> &Structure {
+        &self.structure
+    }
+
+    /// How many networks it has.
+    #[must_use]
+    pub fn members(&self) -> usize {
+        self.members.len()
+    }
+
+    /// How many learned numbers a member has.
+    #[must_use]
+    pub fn parameters(&self) -> usize {
+        self.members.first().map_or(0, |member| member.parameters.count())
+    }
+}
+
+/// The rows of as many episodes as there are, drawn with replacement.
+fn bootstrap(data: &Transitions, draw: bool, stream: &mut Stream) -> Vec<usize> {
+    if !draw {
+        return (0..data.len()).collect();
+    }
+    let episodes: Vec<usize> =
+        (0..data.episodes()).map(|_| stream.below(data.episodes())).collect();
+    data.rows_of(&episodes)
+}
+
+/// At most `count` of `total` places, evenly spread.
+pub(super) fn evenly(total: usize, count: usize) -> impl Iterator<Item = usize> {
+    let count = count.min(total);
+    (0..count).map(move |at| at * total / count)
+}
+
+pub(super) fn index(at: usize) -> u32 {
+    u32::try_from(at).expect("members and episodes are fewer than 2^32")
+}
+
+pub(super) fn check(data: &Transitions) -> Result<(), FitError> {
+    if data.len() < 20 || data.episodes() < 2 {
+        return Err(FitError::TooFew { rows: data.len(), episodes: data.episodes() });
+    }
+    for (slot, described) in data.schema().slots().iter().enumerate() {
+        let values = data.column(slot).to_numbers();
+        if let Some(row) = values.iter().position(|value| !value.is_finite()) {
+            let (column, value) = (described.name.clone(), values[row].to_string());
+            return Err(FitError::NotFinite { column, value, row: row + 1 });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! A causal model checked against networks that read everything: missing causes are noticed.
+
+use std::sync::Arc;
+
+use becausal_core::data::Row;
+use becausal_core::{Schema, Stream, Transitions};
+use becausal_discovery::{CausalGraph, Pair, Verdict};
+use becausal_model::{Checked, FitError, FitOptions, Sizes, WorldModel, effects};
+
+/// `n` counts up under `go` unless there is no room; `z` is noise.
+fn store(rows: usize) -> Transitions {
+    let schema = Schema::parse(
+        r#"
+        name = "Store"
+        [state]
+        n = { kind = "integer" }
+        room = { kind = "integer" }
+        z = { kind = "integer" }
+        [action]
+        do = { kind = "categorical", labels = ["wait", "go"] }
+        [reward]
+        "stored" = "n' - n"
+        "#,
+    );
+    let mut data = Transitions::new(Arc::new(schema.expect("a schema")));
+    let mut stream = Stream::new(4);
+    for row in 0..rows {
+        if row % 10 == 0 {
+            data.begin_episode();
+        }
+        let mut draw = || [stream.below(9) as f64, stream.below(7) as f64, stream.below(9) as f64];
+        let (state, mut next) = (draw(), draw());
+        let action = stream.below(2) as f64;
+        next[0] = state[0] + if state[1] > 0.0 { action } else { 0.0 };
+        data.push(&Row {
+            state: &state,
+            action: &[action],
+            outcomes: &[],
+            next: &next,
+            reward: 0.0,
+            terminated: false,
+            truncated: row % 10 == 9,
+        });
+    }
+    data
+}
+
+/// A graph with these causes of `n'`, and none of the other effects.
+fn graph(data: &Transitions, causes: &[&str]) -> CausalGraph {
+    let names = data.schema().variables().iter().map(|variable| variable.name.clone());
+    let names: Vec<String> = names.collect();
+    let mut pairs = Vec::new();
+    for effect in effects(data.schema()) {
+        for cause in &names {
+            let mut pair = Pair::new(cause, &effect);
+            if effect == "n'" && causes.contains(&cause.as_str()) {
+                (pair.p, pair.strength) = (0.0, 1.0);
+            }
+            pairs.push(pair);
+        }
+    }
+    CausalGraph::new("given", 0.001, pairs)
+}
+
+fn check(data: &Transitions, graph: &mut CausalGraph) -> Checked {
+    let checked = Checked::fit(data, graph, |kind, structure, most| {
+        let options = FitOptions {
+            members: most.min(2),
+            sizes: Sizes { encoder: 16, hidden: 16, action: 8, key: 8 },
+            steps: 500,
+            interval: 50,
+            ..FitOptions::default()
+        };
+        WorldModel::fit(data, kind, structure, &options, &|_| {})
+    });
+    checked.unwrap_or_else(|error: FitError| panic!("{error}"))
+}
+
+#[test]
+fn a_cause_that_discovery_missed_is_noticed_and_used() {
+    let data = store(8000);
+    let mut graph = graph(&data, &["n", "do"]);
+    let checked = check(&data, &mut graph);
+    assert_eq!(checked.shortfalls.len(), 1, "{:?}", checked.shortfalls);
+    assert_eq!(checked.shortfalls[0].effect, "n'");
+    assert_eq!(checked.shortfalls[0].used, ["room"]);
+    assert_eq!(checked.model.structure().parents(0), [0, 1, 3]);
+    // No test has found it: it is not called an edge.
+    let pair = graph.pair("room", "n'").expect("a pair");
+    assert_eq!(pair.verdict, Verdict::Untestable);
+    assert!(pair.reason.as_ref().is_some_and(|reason| reason.contains("no test confirms it")));
+    assert_eq!(graph.pair("z", "n'").expect("a pair").verdict, Verdict::None);
+    let error = checked.model.score(&store(500)).variables[0].error;
+    assert!(error < 0.03, "{error}");
+}
+
+#[test]
+fn where_nothing_is_missing_nothing_changes() {
+    let data = store(2000);
+    let mut graph = graph(&data, &["n", "room", "do"]);
+    let before = graph.clone();
+    let checked = check(&data, &mut graph);
+    assert_eq!(checked.shortfalls, []);
+    assert_eq!(graph, before);
+}
+
+#[test]
+fn an_error_of_the_fit_is_passed_on() {
+    let data = store(100);
+    let failed = Checked::fit(&data, &mut graph(&data, &[]), |_, _, _| Err("no more"));
+    assert_eq!(failed.err(), Some("no more"));
+}

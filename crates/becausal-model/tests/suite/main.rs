@@ -1,0 +1,4 @@
+//! The world model on data whose rules are known.
+
+mod checked;
+mod model;

@@ -1,0 +1,465 @@
+//! Distributions of a single number, from what a network says about it.
+
+use super::math::softplus;
+use super::normal::{log_normal_between, log_normal_cdf, log_normal_density, normal_cdf};
+use becausal_core::{Stream, normal_quantile};
+
+/// A distribution of a number. Its parameters are whatever numbers a network gives.
+///
+/// The *noise* is what makes a value of a distribution: with the same noise, another distribution
+/// of the same kind gives the value that would have come instead. It is standard normal, logistic
+/// or Gumbel; [`noise_of`](Self::noise_of) infers it from a value that was seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Distribution {
+    /// A number: mean and raw scale, deviation = `floor` + softplus(raw).
+    Normal {
+        /// The smallest deviation.
+        floor: f64,
+    },
+    /// A whole number, by a normal that is rounded: value v stands for v - half to v + half.
+    Rounded {
+        /// Half the distance from one whole number to the next, in the units of the mean.
+        half: f64,
+        /// The smallest deviation.
+        floor: f64,
+    },
+    /// 0 or 1: the logit of 1.
+    Bernoulli,
+    /// One of k categories: their logits.
+    Categorical(usize),
+    /// A number between -1 and 1: tanh of a normal with mean and raw scale.
+    Bounded {
+        /// The smallest deviation.
+        floor: f64,
+    },
+}
+
+use Distribution::{Bernoulli, Bounded, Categorical, Normal, Rounded};
+
+impl Distribution {
+    /// How many parameters it takes.
+    #[must_use]
+    pub fn parameters(&self) -> usize {
+        match self {
+            Normal { .. } | Rounded { .. } | Bounded { .. } => 2,
+            Bernoulli => 1,
+            Categorical(labels) => *labels,
+        }
+    }
+
+    /// How many numbers of noise make a value.
+    #[must_use]
+    pub fn noises(&self) -> usize {
+        match self {
+            Categorical(labels) => *labels,
+            _ => 1,
+        }
+    }
+
+    /// ln of the probability (density) of a value; writes its derivatives by the parameters.
+    pub fn log_likelihood(&self, parameters: &[f32], value: f64, derivatives: &mut [f32]) -> f64 {
+        match *self {
+            Normal { floor } => {
+                let (mean, deviation, slope) = scale(parameters, floor);
+                let z = (value - mean) / deviation;
+                write(derivatives, [z / deviation, (z * z - 1.0) / deviation * slope]);
+                log_normal_density(z) - deviation.ln()
+            }
+            Rounded { half, floor } => {
+                let (mean, deviation, slope) = scale(parameters, floor);
+                let (a, b) = ((value - half - mean) / deviation, (value + half - mean) / deviation);
+                let (log, by_a, by_b) = log_normal_between(a, b);
+                let by_deviation = -(by_a * a + by_b * b) / deviation;
+                write(derivatives, [-(by_a + by_b) / deviation, by_deviation * slope]);
+                log
+            }
+            Bernoulli => {
+                let logit = f64::from(parameters[0]);
+                let signed = if value > 0.5 { logit } else { -logit };
+                let one = 1.0 / (1.0 + (-logit).exp());
+                write(derivatives, [value - one]);
+                -softplus(-signed)
+            }
+            Categorical(labels) => {
+                let total = log_sum(&parameters[..labels]);
+                let seen = index(value, labels);
+                for (at, derivative) in derivatives[..labels].iter_mut().enumerate() {
+                    let share = (f64::from(parameters[at]) - total).exp();
+                    let is = if at == seen { 1.0 } else { 0.0 };
+                    write(std::slice::from_mut(derivative), [is - share]);
+                }
+                f64::from(parameters[seen]) - total
+            }
+            Bounded { floor } => {
+                let raw = arc_tanh(value);
+                let inner = Normal { floor }.log_likelihood(parameters, raw, derivatives);
+                // d tanh(raw) = 1 - tanh^2 = 4 / (e^raw + e^-raw)^2
+                inner - 2.0 * (std::f64::consts::LN_2 - raw - softplus(-2.0 * raw))
+            }
+        }
+    }
+
+    /// The most likely value.
+    #[must_use]
+    pub fn mode(&self, parameters: &[f32]) -> f64 {
+        match self {
+            Normal { .. } | Rounded { .. } => f64::from(parameters[0]),
+            Bernoulli => f64::from(u8::from(parameters[0] > 0.0)),
+            Categorical(labels) => largest(parameters[..*labels].iter().map(|&p| f64::from(p))),
+            Bounded { .. } => f64::from(parameters[0]).tanh(),
+        }
+    }
+
+    /// The mean; of categories the most likely one. Of the bounded one, the middle.
+    #[must_use]
+    pub fn mean(&self, parameters: &[f32]) -> f64 {
+        match self {
+            Bernoulli => 1.0 / (1.0 + (-f64::from(parameters[0])).exp()),
+            _ => self.mode(parameters),
+        }
+    }
+
+    /// The deviation of the numbers; `None` for flags and categories.
+    #[must_use]
+    pub fn deviation(&self, parameters: &[f32]) -> Option<f64> {
+        match *self {
+            Normal { floor } | Rounded { floor, .. } | Bounded { floor } => {
+                Some(scale(parameters, floor).1)
+            }
+            Bernoulli | Categorical(_) => None,
+        }
+    }
+
+    /// How uncertain a number is, its rounding included; `None` for flags and categories.
+    #[must_use]
+    pub fn uncertainty(&self, parameters: &[f32]) -> Option<f64> {
+        let rounding = match self {
+            Rounded { half, .. } => half / 3.0_f64.sqrt(),
+            _ => 0.0,
+        };
+        self.deviation(parameters).map(|deviation| deviation.hypot(rounding))
+    }
+
+    /// How undecided it is, in nats; writes the derivatives by the parameters. Of a bounded number,
+    /// that of the normal one behind it.
+    pub fn entropy(&self, parameters: &[f32], derivatives: &mut [f32]) -> f64 {
+        match *self {
+            Normal { floor } | Rounded { floor, .. } | Bounded { floor } => {
+                let (_, deviation, slope) = scale(parameters, floor);
+                write(derivatives, [0.0, slope / deviation]);
+                deviation.ln() - log_normal_density(0.0) + 0.5
+            }
+            Bernoulli => {
+                let logit = f64::from(parameters[0]);
+                let one = 1.0 / (1.0 + (-logit).exp());
+                write(derivatives, [-logit * one * (1.0 - one)]);
+                one * softplus(-logit) + (1.0 - one) * softplus(logit)
+            }
+            Categorical(labels) => {
+                let total = log_sum(&parameters[..labels]);
+                let log = |at: usize| f64::from(parameters[at]) - total;
+                let entropy = -(0..labels).map(|at| log(at).exp() * log(at)).sum::<f64>();
+                for (at, derivative) in derivatives[..labels].iter_mut().enumerate() {
+                    let slope = -log(at).exp() * (log(at) + entropy);
+                    write(std::slice::from_mut(derivative), [slope]);
+                }
+                entropy
+            }
+        }
+    }
+
+    /// The Kullback-Leibler divergence of the distribution with the parameters `before` from this
+    /// one with `parameters`; writes its derivatives by `parameters`.
+    pub fn divergence(&self, before: &[f32], parameters: &[f32], derivatives: &mut [f32]) -> f64 {
+        match *self {
+            Normal { floor } | Rounded { floor, .. } | Bounded { floor } => {
+                let (old_mean, old, _) = scale(before, floor);
+                let (mean, deviation, slope) = scale(parameters, floor);
+                let square = (old * old + (mean - old_mean).powi(2)) / (deviation * deviation);
+                let by_mean = (mean - old_mean) / (deviation * deviation);
+                write(derivatives, [by_mean, (1.0 - square) / deviation * slope]);
+                (deviation / old).ln() + 0.5 * (square - 1.0)
+            }
+            Bernoulli => {
+                let [old, new] = [before, parameters].map(|p| f64::from(p[0]));
+                let share = |logit: f64| 1.0 / (1.0 + (-logit).exp());
+                write(derivatives, [share(new) - share(old)]);
+                let one = softplus(-new) - softplus(-old);
+                let zero = softplus(new) - softplus(old);
+                share(old) * one + (1.0 - share(old)) * zero
+            }
+            Categorical(labels) => {
+                let [old, new] = [before, parameters].map(|p| log_sum(&p[..labels]));
+                let mut sum = 0.0;
+                for (at, derivative) in derivatives[..labels].iter_mut().enumerate() {
+                    let was = f64::from(before[at]) - old;
+                    let is = f64::from(parameters[at]) - new;
+                    sum += was.exp() * (was - is);
+                    write(std::slice::from_mut(derivative), [is.exp() - was.exp()]);
+                }
+                sum
+            }
+        }
+    }
+
+    /// Draws noise, `noises()` numbers.
+    pub fn draw(&self, stream: &mut Stream, noise: &mut [f64]) {
+        for value in &mut noise[..self.noises()] {
+            *value = match self {
+                Normal { .. } | Rounded { .. } | Bounded { .. } => stream.normal(),
+                Bernoulli => logistic_quantile(stream.unit()),
+                Categorical(_) => gumbel_quantile(stream.unit()),
+            };
+        }
+    }
+
+    /// The value that this noise makes: the most likely one if all noise is 0. A
+    /// [`Rounded`](Self::Rounded) one is not rounded yet.
+    #[must_use]
+    pub fn value(&self, parameters: &[f32], noise: &[f64]) -> f64 {
+        match *self {
+            Normal { floor } | Rounded { floor, .. } => {
+                let (mean, deviation, _) = scale(parameters, floor);
+                mean + deviation * noise[0]
+            }
+            Bernoulli => f64::from(u8::from(f64::from(parameters[0]) + noise[0] > 0.0)),
+            Categorical(labels) => {
+                let scores = parameters[..labels].iter().zip(noise);
+                largest(scores.map(|(&p, n)| f64::from(p) + n))
+            }
+            Bounded { floor } => Normal { floor }.value(parameters, noise).tanh(),
+        }
+    }
+
+    /// The noise of a value that was seen. Where several would have given it, the middle one.
+    pub fn noise_of(&self, parameters: &[f32], value: f64, noise: &mut [f64]) {
+        match *self {
+            Normal { floor } => {
+                let (mean, deviation, _) = scale(parameters, floor);
+                noise[0] = (value - mean) / deviation;
+            }
+            Rounded { half, floor } => {
+                let (mean, deviation, _) = scale(parameters, floor);
+                let (a, b) = ((value - half - mean) / deviation, (value + half - mean) / deviation);
+                noise[0] = normal_between(a, b);
+            }
+            Bernoulli => {
+                // Above -logit the value is 1. The middle of the part that was seen:
+                let one = 1.0 / (1.0 + (-f64::from(parameters[0])).exp());
+                let at = if value > 0.5 { 1.0 - 0.5 * one } else { 0.5 * (1.0 - one) };
+                noise[0] = logistic_quantile(at);
+            }
+            Categorical(labels) => {
+                // The largest sum belongs to the category that was seen; its middle, and then the
+                // middle of each other one below it (Oberst and Sontag 2019).
+                let total = log_sum(&parameters[..labels]);
+                let seen = index(value, labels);
+                let largest = gumbel_quantile(0.5);
+                for (at, noise) in noise[..labels].iter_mut().enumerate() {
+                    let logit = f64::from(parameters[at]) - total;
+                    *noise = if at == seen {
+                        largest - logit
+                    } else {
+                        let below = (-(logit - largest).exp()).exp();
+                        gumbel_quantile(0.5 * below).min(largest - logit - 1e-9)
+                    };
+                }
+            }
+            Bounded { floor } => Normal { floor }.noise_of(parameters, arc_tanh(value), noise),
+        }
+    }
+}
+
+fn write<const N: usize>(into: &mut [f32], values: [f64; N]) {
+    for (into, value) in into.iter_mut().zip(values) {
+        #[expect(clippy::cast_possible_truncation, reason = "gradients are single precision")]
+        let value = value as f32;
+        *into = value;
+    }
+}
+
+/// Mean, deviation, and the derivative of the deviation by the raw scale.
+fn scale(parameters: &[f32], floor: f64) -> (f64, f64, f64) {
+    let raw = f64::from(parameters[1]);
+    (f64::from(parameters[0]), floor + softplus(raw), 1.0 / (1.0 + (-raw).exp()))
+}
+
+fn index(value: f64, labels: usize) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
+    let index = value.max(0.0) as usize;
+    index.min(labels - 1)
+}
+
+/// The place of the largest number, the first of equals.
+fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut best = (0, f64::NEG_INFINITY);
+    for (at, number) in numbers.enumerate() {
+        if number > best.1 {
+            best = (at, number);
+        }
+    }
+    best.0 as f64
+}
+
+fn log_sum(logits: &[f32]) -> f64 {
+    let top = logits.iter().fold(f32::NEG_INFINITY, |top, &logit| top.max(logit));
+    let top = f64::from(top);
+    top + logits.iter().map(|&logit| (f64::from(logit) - top).exp()).sum::<f64>().ln()
+}
+
+fn arc_tanh(value: f64) -> f64 {
+    value.clamp(-0.999_999, 0.999_999).atanh()
+}
+
+fn logistic_quantile(share: f64) -> f64 {
+    let share = share.clamp(1e-300, 1.0 - 1e-16);
+    (share / (1.0 - share)).ln()
+}
+
+fn gumbel_quantile(share: f64) -> f64 {
+    -(-share.clamp(1e-300, 1.0 - 1e-16).ln()).ln()
+}
+
+/// The middle of the standard normal numbers between `a` and `b`.
+fn normal_between(a: f64, b: f64) -> f64 {
+    if b < 0.0 {
+        return -normal_between(-b, -a);
+    }
+    if a > 5.0 {
+        // The tail falls like e^(-a x) here.
+        let (low, high) = (0.0, 1.0 - (-a * (b - a)).exp());
+        return (a - (1.0 - 0.5 * (low + high)).ln() / a).clamp(a, b);
+    }
+    let share = if a > 0.0 {
+        // From the upper end, where the digits are.
+        let upper = 0.5 * (log_normal_cdf(-a).exp() + log_normal_cdf(-b).exp());
+        return (-normal_quantile(upper.max(1e-300))).clamp(a, b);
+    } else {
+        0.5 * (normal_cdf(a) + normal_cdf(b))
+    };
+    normal_quantile(share.clamp(1e-300, 1.0 - 1e-16)).clamp(a, b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [(Distribution, [f32; 3], [f64; 3]); 6] = [
+        (Normal { floor: 1e-3 }, [0.4, -0.3, 0.0], [0.3, -2.0, 5.0]),
+        (Rounded { half: 0.25, floor: 1e-3 }, [0.4, -0.3, 0.0], [0.5, -2.0, 5.0]),
+        (Rounded { half: 0.01, floor: 1e-3 }, [0.4, 0.3, 0.0], [0.5, -2.0, 3.0]),
+        (Bernoulli, [0.7, 0.0, 0.0], [0.0, 1.0, 1.0]),
+        (Categorical(3), [0.1, -0.5, 1.2], [0.0, 1.0, 2.0]),
+        (Bounded { floor: 1e-3 }, [0.4, -0.3, 0.0], [0.5, -0.9, 0.99]),
+    ];
+
+    type Measure<'a> = &'a dyn Fn(&[f32], &mut [f32]) -> f64;
+
+    #[test]
+    fn entropy_and_divergence_have_exact_derivatives() {
+        for (distribution, parameters, _) in ALL {
+            let before = [0.2, 0.1, -0.4];
+            let nothing = distribution.divergence(&parameters, &parameters, &mut [0.0; 3]);
+            assert!(nothing.abs() < 1e-9, "{distribution:?} from itself: {nothing}");
+            let measures: [Measure<'_>; 2] = [&|p, d| distribution.entropy(p, d), &|p, d| {
+                distribution.divergence(&before, p, d)
+            }];
+            for measure in measures {
+                let mut derivatives = [0.0; 3];
+                measure(&parameters, &mut derivatives);
+                for at in 0..distribution.parameters() {
+                    let moved = |step: f32| {
+                        let mut moved = parameters;
+                        moved[at] += step;
+                        measure(&moved, &mut [0.0; 3])
+                    };
+                    let difference = (moved(1e-2) - moved(-1e-2)) / 2e-2;
+                    let off = (difference - f64::from(derivatives[at])).abs();
+                    assert!(off < 1e-3, "{distribution:?} by {at}: {difference} {derivatives:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn derivatives_agree_with_differences() {
+        for (distribution, parameters, values) in ALL {
+            for value in values {
+                let mut derivatives = [0.0; 3];
+                distribution.log_likelihood(&parameters, value, &mut derivatives);
+                for at in 0..distribution.parameters() {
+                    let step = 1e-2_f32;
+                    let near = |step| {
+                        let mut moved = parameters;
+                        moved[at] += step;
+                        distribution.log_likelihood(&moved, value, &mut [0.0; 3])
+                    };
+                    let difference = (near(step) - near(-step)) / (2.0 * f64::from(step));
+                    let error = (difference - f64::from(derivatives[at])).abs();
+                    assert!(error < 2e-3 * (1.0 + difference.abs()), "{distribution:?} at {value}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_noise_of_a_value_gives_the_value_again() {
+        for (distribution, parameters, values) in ALL {
+            for value in values {
+                let mut noise = [0.0; 3];
+                distribution.noise_of(&parameters, value, &mut noise);
+                let again = distribution.value(&parameters, &noise);
+                let half = match distribution {
+                    Rounded { half, .. } => half,
+                    _ => 1e-6,
+                };
+                assert!((again - value).abs() <= half, "{distribution:?}: {value} became {again}");
+            }
+        }
+    }
+
+    #[test]
+    fn samples_have_the_likelihood_that_is_claimed() {
+        let mut stream = Stream::new(3);
+        for (distribution, parameters, _) in ALL {
+            let draws = 40_000;
+            let mut noise = [0.0; 3];
+            let mut below = 0.0;
+            let middle = distribution.mean(&parameters);
+            let mut counts = [0.0; 3];
+            for _ in 0..draws {
+                distribution.draw(&mut stream, &mut noise);
+                let value = distribution.value(&parameters, &noise);
+                below += f64::from(u8::from(value < middle)) / f64::from(draws);
+                counts[index(value, 3)] += 1.0 / f64::from(draws);
+            }
+            match distribution {
+                Bernoulli | Categorical(_) => {
+                    let labels = if distribution == Bernoulli { 2 } else { 3 };
+                    for (label, count) in counts.iter().enumerate().take(labels) {
+                        let log =
+                            distribution.log_likelihood(&parameters, label as f64, &mut [0.0; 3]);
+                        assert!((count - log.exp()).abs() < 0.01, "{distribution:?} {label}");
+                    }
+                }
+                _ => assert!((below - 0.5).abs() < 0.01, "{distribution:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn densities_sum_to_one() {
+        let cells = 4000;
+        let mut total = 0.0;
+        for cell in 0..cells {
+            let value = -1.0 + 2.0 * (f64::from(cell) + 0.5) / f64::from(cells);
+            let log = Bounded { floor: 1e-3 }.log_likelihood(&[0.4, -0.3], value, &mut [0.0; 2]);
+            total += log.exp() * 2.0 / f64::from(cells);
+        }
+        assert!((total - 1.0).abs() < 1e-3);
+        let rounded = Rounded { half: 0.25, floor: 1e-3 };
+        let each = (-40..40)
+            .map(|v| rounded.log_likelihood(&[0.4, -0.3], f64::from(v) * 0.5, &mut [0.0; 2]).exp());
+        assert!((each.sum::<f64>() - 1.0).abs() < 1e-5);
+    }
+}

@@ -1,0 +1,150 @@
+//! Linear layers, one per group.
+
+use super::block::Shape;
+use super::math::simd;
+use super::parameters::{Parameter, Parameters};
+use super::product::{Transposed, add_product, product};
+use super::tape::{Backward, Operation, Tape, Variable};
+use becausal_core::Stream;
+
+/// Which rows each group of a layer reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Each group its own.
+    Each,
+    /// All groups the same group of the input.
+    Shared(usize),
+}
+
+/// The gain with which a layer gives as much variance as it reads: evenly drawn weights within
+/// sqrt(3 / in) have a variance of 1 / in.
+pub const EVEN_GAIN: f64 = 1.732_050_807_568_877_2;
+
+/// A linear map per group: y = x W + b with W `[groups, in, out]` and b `[groups, 1, out]`.
+#[derive(Debug, Clone, Copy)]
+pub struct Layer {
+    weight: Parameter,
+    bias: Option<Parameter>,
+}
+
+impl Layer {
+    /// A layer with a bias: weights are drawn evenly within gain / sqrt(in), biases within
+    /// 1 / sqrt(in).
+    pub fn new(
+        parameters: &mut Parameters,
+        name: &str,
+        groups: usize,
+        (inputs, outputs): (usize, usize),
+        gain: f64,
+        stream: &mut Stream,
+    ) -> Self {
+        let mut layer =
+            Self::without_bias(parameters, name, groups, (inputs, outputs), gain, stream);
+        let shape = Shape::new(groups, 1, outputs);
+        let bound = 1.0 / (inputs.max(1) as f64).sqrt();
+        layer.bias = Some(parameters.add_uniform(&format!("{name}.bias"), shape, bound, stream));
+        layer
+    }
+
+    /// A layer without a bias: weights are drawn evenly within gain / sqrt(in).
+    pub fn without_bias(
+        parameters: &mut Parameters,
+        name: &str,
+        groups: usize,
+        (inputs, outputs): (usize, usize),
+        gain: f64,
+        stream: &mut Stream,
+    ) -> Self {
+        let bound = gain / (inputs.max(1) as f64).sqrt();
+        let shape = Shape::new(groups, inputs, outputs);
+        let weight = parameters.add_uniform(&format!("{name}.weight"), shape, bound, stream);
+        Self { weight, bias: None }
+    }
+
+    /// Makes weights and bias smaller: an output that starts near zero.
+    pub fn scale(&self, parameters: &mut Parameters, factor: f32) {
+        for parameter in std::iter::once(self.weight).chain(self.bias) {
+            parameters.of_mut(parameter).values.iter_mut().for_each(|value| *value *= factor);
+        }
+    }
+
+    /// The bias, if the layer has one: `[groups, 1, out]`.
+    #[must_use]
+    pub fn bias(&self) -> Option<Parameter> {
+        self.bias
+    }
+
+    /// `[groups, rows, in]` (or any one group of it for all) to `[groups, rows, out]`.
+    pub fn forward(&self, tape: &mut Tape<'_>, x: Variable, source: Source) -> Variable {
+        let parameters = tape.parameters();
+        let weight = parameters.of(self.weight);
+        let Shape { groups, rows: inputs, columns: outputs } = weight.shape;
+        let rows = tape.value(x).shape.rows;
+        let mut y = tape.scratch(Shape::new(groups, rows, outputs));
+        let from = tape.value(x);
+        for group in 0..groups {
+            let read = (from.group(read_group(source, group)), rows, inputs, Transposed::No);
+            let weight = (weight.group(group), inputs, outputs, Transposed::No);
+            product(read, weight, y.group_mut(group));
+            if let Some(bias) = self.bias {
+                let bias = parameters.of(bias).group(group);
+                simd(
+                    #[inline(always)]
+                    || {
+                        for row in y.group_mut(group).chunks_exact_mut(outputs.max(1)) {
+                            row.iter_mut().zip(bias).for_each(|(y, bias)| *y += bias);
+                        }
+                    },
+                );
+            }
+        }
+        tape.push(y, Linear { layer: *self, x, source })
+    }
+}
+
+fn read_group(source: Source, group: usize) -> usize {
+    match source {
+        Source::Each => group,
+        Source::Shared(group) => group,
+    }
+}
+
+struct Linear {
+    layer: Layer,
+    x: Variable,
+    source: Source,
+}
+
+impl Operation for Linear {
+    fn backward(&self, _result: Variable, gradient: &mut [f32], back: &mut Backward<'_>) {
+        let weight = back.parameters.of(self.layer.weight);
+        let Shape { groups, rows: inputs, columns: outputs } = weight.shape;
+        let x = back.value(self.x);
+        let rows = x.shape.rows;
+        for group in 0..groups {
+            let dy = &gradient[group * rows * outputs..][..rows * outputs];
+            let read = read_group(self.source, group);
+            let dw = &mut back.learned.of_mut(self.layer.weight)[group * inputs * outputs..]
+                [..inputs * outputs];
+            let across = (x.group(read), rows, inputs, Transposed::Yes);
+            add_product(across, (dy, rows, outputs, Transposed::No), dw);
+            if let Some(bias) = self.layer.bias {
+                let db = &mut back.learned.of_mut(bias)[group * outputs..][..outputs];
+                simd(
+                    #[inline(always)]
+                    || {
+                        for row in dy.chunks_exact(outputs.max(1)) {
+                            db.iter_mut().zip(row).for_each(|(db, dy)| *db += dy);
+                        }
+                    },
+                );
+            }
+            if back.wants(self.x) {
+                let size = rows * inputs;
+                let dx = &mut back.gradient(self.x)[read * size..][..size];
+                let weight = (weight.group(group), inputs, outputs, Transposed::Yes);
+                add_product((dy, rows, outputs, Transposed::No), weight, dx);
+            }
+        }
+    }
+}

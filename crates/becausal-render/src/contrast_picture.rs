@@ -1,0 +1,170 @@
+//! The picture of a contrast: two chains over each other, and the waterfall of their rewards.
+
+use std::collections::BTreeMap;
+
+use super::answer::ContrastView;
+use super::chain_picture::{headings, link_entry, node_entries, notes};
+use super::picture::{LegendEntry, LinkStyle, Picture, PictureError, Tone};
+use super::sketch::Sketch;
+use super::strokes::{Stroke, strokes, without_unmoved};
+use super::waterfall::{Term, TermError, Waterfall};
+use super::words::{after, arrow, instead, minus, signed};
+use becausal_explain::CreditPart;
+use becausal_explain::chain::{Node, Part, Way};
+
+/// Bars of a waterfall; smaller ones are put together.
+const MOST_TERMS: usize = 10;
+
+impl ContrastView<'_> {
+    /// The picture of both chains over each other: what carries the difference is in the accent colour,
+    /// influences of the other world alone are dashed; of values that differ both are shown.
+    ///
+    /// # Errors
+    /// When a weight is no number from 0 to 1, as it cannot be in a chain that was built.
+    pub fn picture(&self) -> Result<Picture, PictureError> {
+        let (this, other) = self.chains();
+        let schema = this.trajectory().schema();
+        let steps = this.trajectory().len().max(other.trajectory().len());
+        let value = |node: Node| (this.trajectory().value(node), other.trajectory().value(node));
+        let differs = |node: Node| match value(node) {
+            (None, None) => false,
+            _ => self.differs(node).unwrap_or(true),
+        };
+        let sums = |node: Node| {
+            let of = |paid: fn(&CreditPart) -> f64| -> f64 {
+                self.credit.parts.iter().filter(|p| p.reward == node.index).map(paid).sum()
+            };
+            let sums = (of(|part| part.factual), of(|part| part.counterfactual));
+            if self.is_what_if() { (sums.1, sums.0) } else { sums }
+        };
+        let look = |node: Node| {
+            if node.part == Part::Reward {
+                let (a, b) = sums(node);
+                let text =
+                    if a == b { signed(a) } else { format!("{}, not {}", signed(a), signed(b)) };
+                return (minus(&text), a != b);
+            }
+            let text = match (value(node), node.variable(schema)) {
+                ((Some(a), Some(b)), variable) if differs(node) => {
+                    let (a, b) = instead(variable, a, b);
+                    format!("{a}, not {b}")
+                }
+                ((Some(a), Some(_)), Some(variable)) => arrow(variable, None, a),
+                ((Some(a), None), Some(variable)) => {
+                    format!("{}, else ended", arrow(variable, None, a))
+                }
+                ((None, Some(b)), Some(variable)) => {
+                    format!("ended, else {}", arrow(variable, None, b))
+                }
+                _ => String::new(),
+            };
+            (minus(&text), differs(node) || this.graph().origin().holds(node))
+        };
+        let paid = |node: Node| {
+            let same = |part: &&CreditPart| part.reward == node.index && part.step == node.step;
+            self.credit.parts.iter().find(same).map_or(0.0, CreditPart::difference)
+        };
+        let all = overlay(
+            strokes(this, Tone::Accent, &paid),
+            strokes(other, Tone::Alternative, &paid),
+            steps,
+        );
+        let total = all.len();
+        let kept = without_unmoved(all, &differs);
+        let longer = if this.trajectory().len() >= other.trajectory().len() { this } else { other };
+        let origin = this.graph().origin();
+        Sketch {
+            title: self.question(),
+            schema,
+            steps,
+            headings: headings(longer).iter().map(|h| h.replace(" (predicted)", "")).collect(),
+            legend: &|strokes| self.legend(strokes),
+            footnotes: notes(
+                self.sentence(),
+                total - kept.len(),
+                "values that are the same in both",
+            ),
+            strokes: kept,
+            description: self.sentence(),
+            look: &look,
+            is_source: &|node| origin.holds(node),
+        }
+        .picture()
+    }
+
+    /// What each reward term adds to the difference in each step, and their sum.
+    ///
+    /// # Errors
+    /// When a reward is not a finite number.
+    pub fn waterfall(&self) -> Result<Waterfall, TermError> {
+        let schema = self.factual.chain.trajectory().schema();
+        let mut parts: Vec<&CreditPart> =
+            self.credit.parts.iter().filter(|part| part.difference() != 0.0).collect();
+        let mut rest = None;
+        if parts.len() > MOST_TERMS {
+            parts.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+            let smaller = parts.split_off(MOST_TERMS - 1);
+            let sum = smaller.iter().map(|part| part.difference()).sum();
+            rest = Some(Term { label: format!("{} smaller ones", smaller.len()), value: sum });
+            parts.sort_by_key(|part| (part.step, part.reward));
+        }
+        let label = |part: &CreditPart| {
+            format!("{}, {}", schema.rewards()[part.reward].name, after(part.step + 1))
+        };
+        let mut terms: Vec<Term> = parts
+            .iter()
+            .map(|part| Term { label: label(part), value: part.difference() })
+            .collect();
+        terms.extend(rest);
+        for term in &mut terms {
+            term.value = self.told(term.value);
+        }
+        let (this, other) = self.told_subjects();
+        Waterfall::new(format!("What {this} is paid more than {other}"), terms, "difference")
+    }
+
+    fn legend(&self, strokes: &[Stroke]) -> Vec<LegendEntry> {
+        let (_, other) = self.told_subjects();
+        let mut entries = Vec::new();
+        let shown = |tone: Tone| strokes.iter().any(|s| s.tone == tone && s.way != Way::Policy);
+        if shown(Tone::Accent) {
+            entries.push(link_entry("carries the difference", LinkStyle::Solid, Tone::Accent));
+        }
+        if shown(Tone::Alternative) {
+            let text = format!("only with {other}");
+            entries.push(link_entry(&text, LinkStyle::Dashed, Tone::Alternative));
+        }
+        if shown(Tone::Plain) {
+            entries.push(link_entry("acts with it", LinkStyle::Solid, Tone::Plain));
+        }
+        if strokes.iter().any(|stroke| stroke.way == Way::Policy) {
+            entries.push(link_entry("chosen by the policy", LinkStyle::Dotted, Tone::Accent));
+        }
+        entries.extend(node_entries(strokes));
+        entries
+    }
+}
+
+/// Both sets of influences in the order of time; what is in both is as wide as the stronger.
+fn overlay(this: Vec<Stroke>, other: Vec<Stroke>, steps: usize) -> Vec<Stroke> {
+    // Rewards stand in the last column of the longer world.
+    let last = |mut stroke: Stroke| {
+        if stroke.to.part == Part::Reward {
+            stroke.to.step = steps;
+        }
+        stroke
+    };
+    let mut all: Vec<Stroke> = this.into_iter().map(last).collect();
+    let places: BTreeMap<(Node, Node), usize> =
+        all.iter().enumerate().map(|(place, stroke)| ((stroke.from, stroke.to), place)).collect();
+    for stroke in other.into_iter().map(last) {
+        match places.get(&(stroke.from, stroke.to)) {
+            Some(&place) => all[place].weight = all[place].weight.max(stroke.weight),
+            None => all.push(stroke),
+        }
+    }
+    // Whatever leads into a node before what leads out of it: first by time, then choices before
+    // effects, rewards last.
+    all.sort_by_key(|s| (s.to.part == Part::Reward, s.from.step, s.way != Way::Policy));
+    all
+}

@@ -1,0 +1,292 @@
+//! Why this and not that: one sentence, and the steps.
+
+use std::fmt::Write;
+
+use super::answer::ContrastView;
+use super::evidence_text::doubts;
+use super::why_text::{basis, capital};
+use super::words::{action, after, be, counted, instead, list, number, signed, title, value};
+use becausal_core::schema::Schema;
+use becausal_explain::chain::{Chain, Node, Part, Trajectory};
+use becausal_explain::{CreditPart, Doubt, Fact};
+
+const MOST_IN_SENTENCE: usize = 3;
+/// Lines of a step and of the reward difference; the rest is counted.
+const MOST_LINES: usize = 8;
+
+impl ContrastView<'_> {
+    /// Whether the question is what a change would do, not why the action was taken.
+    pub(super) fn is_what_if(&self) -> bool {
+        !self.change.state.is_empty()
+    }
+
+    /// The chain that is told about and the one that it is compared with. *Why not* tells what
+    /// happened, *what if* what would happen.
+    pub(super) fn chains(&self) -> (&Chain, &Chain) {
+        let (this, other) = (&self.factual.chain, &self.counterfactual.chain);
+        if self.is_what_if() { (other, this) } else { (this, other) }
+    }
+
+    fn courses(&self) -> (&Trajectory, &Trajectory) {
+        let (this, other) = self.chains();
+        (this.trajectory(), other.trajectory())
+    }
+
+    /// What is compared with what, the one that is told about first.
+    pub(super) fn told_subjects(&self) -> (String, String) {
+        let (this, other) = self.subjects();
+        if self.is_what_if() { (other, this) } else { (this, other) }
+    }
+
+    /// The reward of the course that is told about less that of the other one, for a difference of
+    /// the factual less the counterfactual course.
+    pub(super) fn told(&self, difference: f64) -> f64 {
+        if self.is_what_if() { 0.0 - difference } else { difference }
+    }
+
+    /// What is compared with what: (`build = depot`, `build = none`), the factual one first.
+    #[must_use]
+    pub fn subjects(&self) -> (String, String) {
+        let trajectory = self.factual.chain.trajectory();
+        let schema = trajectory.schema();
+        let Some(first) = trajectory.steps().first() else {
+            return (String::new(), String::new());
+        };
+        let mut this = Vec::new();
+        let mut other = Vec::new();
+        if let Some(changed) = &self.change.action {
+            this.push(action(schema, &first.action));
+            other.push(action(schema, changed));
+        }
+        for &(slot, changed) in &self.change.state {
+            let variable = schema.slots().get(slot).map(|_| schema.variable_of(slot));
+            let name = schema.slots().get(slot).map_or("", |slot| slot.name.as_str());
+            let was = first.state.get(slot).copied().unwrap_or(f64::NAN);
+            this.push(format!("{name} = {}", value(variable, &[was])));
+            other.push(format!("{name} = {}", value(variable, &[changed])));
+        }
+        (this.join(", "), other.join(", "))
+    }
+
+    /// The question that the contrast answers.
+    #[must_use]
+    pub fn question(&self) -> String {
+        let (this, other) = self.subjects();
+        let step = self.factual.chain.trajectory().first();
+        if self.is_what_if() {
+            format!("What if {other} instead of {this} at step {step}?")
+        } else {
+            format!("Why {this} and not {other} at step {step}?")
+        }
+    }
+
+    /// The explanation in one sentence, from the minimally complete contrastive explanation.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let (this, other) = self.told_subjects();
+        let trajectory = self.factual.chain.trajectory();
+        let schema = trajectory.schema();
+        let steps = counted(trajectory.len(), "step");
+        let start = format!("With {this} instead of {other} at step {}", trajectory.first());
+        if self.factual.chain.is_empty() && self.counterfactual.chain.is_empty() {
+            return format!(
+                "{start}: no influence above {} leads to a reward within {steps}, either way.",
+                self.factual.chain.graph().tau()
+            );
+        }
+        let differing = self.differing();
+        let difference = self.told(self.credit.difference());
+        if differing.is_empty() && difference == 0.0 {
+            return format!(
+                "{start}, no reward and nothing that a reward reads differs within {steps}."
+            );
+        }
+        let mut words: Vec<String> = differing
+            .iter()
+            .take(MOST_IN_SENTENCE)
+            .filter_map(|&node| self.differs_in_words(schema, node))
+            .collect();
+        if differing.len() > MOST_IN_SENTENCE {
+            words.push(format!("{} more differ", differing.len() - MOST_IN_SENTENCE));
+        }
+        let worth = match difference {
+            more if more > 0.0 => format!("is paid {} more", number(more, 3)),
+            less if less < 0.0 => format!("is paid {} less", number(-less, 3)),
+            _ => "is paid the same".to_owned(),
+        };
+        let terms = self.terms(schema);
+        let terms = if terms.is_empty() { String::new() } else { format!(": {}", list(&terms)) };
+        let because = if words.is_empty() { String::new() } else { format!(", {}", list(&words)) };
+        format!(
+            "{start}{because}; it {worth} within {steps}{terms} ({}; the other course is the model's).",
+            basis(trajectory)
+        )
+    }
+
+    /// The differences of reward terms that are not nothing.
+    fn terms(&self, schema: &Schema) -> Vec<String> {
+        let terms = self.credit.by_term().into_iter().filter(|(_, difference)| *difference != 0.0);
+        let words = |(term, d): (usize, f64)| {
+            format!("{} {}", schema.rewards()[term].name, signed(self.told(d)))
+        };
+        terms.map(words).collect()
+    }
+
+    /// For every variable of the contrast the step in which it differs most.
+    fn differing(&self) -> Vec<Node> {
+        let mut last: Vec<Node> = Vec::new();
+        let facts = self.minimal.factual.iter().chain(&self.minimal.counterfactual);
+        let mut nodes: Vec<Node> = facts.map(|fact| fact.node).collect();
+        nodes.sort_unstable();
+        for node in nodes {
+            if node.part == Part::Reward || node.after() == 0 || self.differs(node) != Some(true) {
+                continue;
+            }
+            match last.iter_mut().find(|l| l.part == node.part && l.index == node.index) {
+                Some(known) if self.distance(node) >= self.distance(*known) => *known = node,
+                Some(_) => {}
+                None => last.push(node),
+            }
+        }
+        last.sort_by_key(|node| (node.after(), *node));
+        last
+    }
+
+    /// How far the two worlds are apart in a node.
+    fn distance(&self, node: Node) -> f64 {
+        let (this, other) = self.courses();
+        match (this.value(node), other.value(node)) {
+            (Some(this), Some(other)) => this.iter().zip(other).map(|(a, b)| (a - b).abs()).sum(),
+            _ => 0.0,
+        }
+    }
+
+    /// `after 4 steps marines are 6 instead of 0`.
+    fn differs_in_words(&self, schema: &Schema, node: Node) -> Option<String> {
+        let (this, other) = self.courses();
+        let (this, other) = (this.value(node)?, other.value(node)?);
+        let (this, other) = instead(node.variable(schema), this, other);
+        let name = title(schema, node);
+        Some(format!("{} {name} {} {this} instead of {other}", after(node.after()), be(name)))
+    }
+
+    /// The question, the answer in one sentence, the differences step by step, what they are worth,
+    /// and what speaks against it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let trajectory = self.factual.chain.trajectory();
+        let schema = trajectory.schema();
+        let mut text = format!("{}\n\n{}\n", self.question(), self.sentence());
+        self.steps(&mut text, schema);
+        self.worth(&mut text, schema);
+        doubts(&mut text, schema, trajectory, &self.all_doubts());
+        text
+    }
+
+    /// What speaks against the contrast and against either course, each once.
+    pub(super) fn all_doubts(&self) -> Vec<Doubt> {
+        let mut all = self.doubts.clone();
+        for doubt in self.factual.evidence.doubts.iter().chain(&self.counterfactual.evidence.doubts)
+        {
+            // The other course is always predicted: the sentence says so.
+            let predicted = matches!(doubt, Doubt::Predicted { .. });
+            if !predicted && !all.contains(doubt) {
+                all.push(doubt.clone());
+            }
+        }
+        all
+    }
+
+    /// What differs after every step, in the chains of both worlds.
+    fn steps(&self, text: &mut String, schema: &Schema) {
+        let (this, other) = self.courses();
+        let mut nodes: Vec<Node> = self.factual.complete.facts().map(|fact| fact.node).collect();
+        nodes.extend(self.counterfactual.complete.facts().map(|fact: &Fact| fact.node));
+        nodes.sort_unstable();
+        nodes.dedup();
+        let mut begun = false;
+        for step in 1..=this.len().max(other.len()) {
+            let at = |node: &&Node| match node.part {
+                Part::Action => node.step == step,
+                Part::Reward => false,
+                _ => node.after() == step,
+            };
+            let mut lines = Vec::new();
+            for &node in nodes.iter().filter(at).filter(|node| self.differs(**node) == Some(true)) {
+                let (Some(a), Some(b)) = (this.value(node), other.value(node)) else { continue };
+                let (a, b) = instead(node.variable(schema), a, b);
+                let name = title(schema, node);
+                lines.push(match node.part {
+                    Part::Action => format!("then {name} = {a} instead of {b}, by the policy"),
+                    _ => format!("{name} {} {a} instead of {b}", be(name)),
+                });
+            }
+            if !lines.is_empty() {
+                let gap = if begun { "" } else { "\n" };
+                begun = true;
+                let _ = writeln!(text, "{gap}{}:", capital(&after(step)));
+                for line in lines.iter().take(MOST_LINES) {
+                    let _ = writeln!(text, "  {line}");
+                }
+                if lines.len() > MOST_LINES {
+                    let _ = writeln!(text, "  and {} more differ", lines.len() - MOST_LINES);
+                }
+            }
+        }
+        if this.terminated() != other.terminated() || this.len() != other.len() {
+            let ends = |ended: bool, length: usize| {
+                if ended { format!("ends {}", after(length)) } else { "goes on".to_owned() }
+            };
+            let _ = writeln!(
+                text,
+                "The episode {}; otherwise it {}.",
+                ends(this.terminated(), this.len()),
+                ends(other.terminated(), other.len())
+            );
+        }
+    }
+
+    /// The reward difference, term by term, and the way it came.
+    fn worth(&self, text: &mut String, schema: &Schema) {
+        let discounted = if self.credit.discount < 1.0 {
+            format!(", discounted by {} a step", self.credit.discount)
+        } else {
+            String::new()
+        };
+        let difference = self.told(self.credit.difference());
+        let _ = writeln!(text, "\nReward difference {}{discounted}:", signed(difference));
+        let mut parts: Vec<&CreditPart> =
+            self.credit.parts.iter().filter(|part| part.difference() != 0.0).collect();
+        parts.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+        let smaller = parts.split_off(parts.len().min(MOST_LINES));
+        parts.sort_by_key(|part| (part.step, part.reward));
+        for part in parts {
+            let (mut this, mut other) = (part.factual, part.counterfactual);
+            if self.is_what_if() {
+                (this, other) = (other, this);
+            }
+            let _ = writeln!(
+                text,
+                "  {} {} {} ({} instead of {})",
+                after(part.step + 1),
+                schema.rewards()[part.reward].name,
+                signed(this - other),
+                number(this, 3),
+                number(other, 3)
+            );
+        }
+        if !smaller.is_empty() {
+            let sum: f64 = smaller.iter().map(|part| part.difference()).sum();
+            let sum = signed(self.told(sum));
+            let _ = writeln!(text, "  {} smaller ones {sum} together", smaller.len());
+        }
+        let state = self.told(self.credit.through_state());
+        let actions = self.told(self.credit.through_actions());
+        let _ = writeln!(
+            text,
+            "  {} came through the state alone, {} through later actions that would differ",
+            signed(state),
+            signed(actions)
+        );
+    }
+}

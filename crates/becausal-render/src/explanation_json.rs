@@ -1,0 +1,193 @@
+//! Explanations as JSON: everything a program may want to show.
+
+use serde_json::{Value, json};
+
+use super::answer::{ContrastView, WhyView};
+use super::doubt;
+use becausal_core::schema::Schema;
+use becausal_explain::chain::{Chain, Edge, Node, Part, Trajectory, Way};
+use becausal_explain::{Doubt, Explanan, Fact, LinkEvidence};
+
+fn part(part: Part) -> &'static str {
+    match part {
+        Part::State => "state",
+        Part::Action => "action",
+        Part::Outcome => "outcome",
+        Part::Reward => "reward",
+    }
+}
+
+fn way(way: Way) -> &'static str {
+    match way {
+        Way::Action => "action",
+        Way::Influence => "influence",
+        Way::Policy => "policy",
+        Way::Reward => "reward",
+    }
+}
+
+/// A node: its variable and how many steps after the action explained its value is there.
+fn node(schema: &Schema, node: Node) -> Value {
+    json!({ "variable": node.name(schema), "role": part(node.part), "step": node.step })
+}
+
+/// A value: a label, true or false, a number; an array for a vector.
+fn values(schema: &Schema, at: Node, values: &[f64]) -> Value {
+    let one = |value: f64| match at.variable(schema).map(|variable| &variable.kind) {
+        Some(becausal_core::schema::Kind::Boolean) => json!(value != 0.0),
+        Some(kind @ becausal_core::schema::Kind::Categorical(_)) => json!(kind.show(value)),
+        _ => json!(value),
+    };
+    let vector = at.variable(schema).is_some_and(|variable| variable.size.is_some());
+    match values {
+        [only] if !vector => one(*only),
+        many => many.iter().map(|&value| one(value)).collect(),
+    }
+}
+
+fn fact(schema: &Schema, fact: &Fact) -> Value {
+    let mut value = node(schema, fact.node);
+    if let Some(before) = &fact.before {
+        value["before"] = values(schema, fact.node, before);
+    }
+    value["value"] = values(schema, fact.node, &fact.value);
+    value["recorded"] = json!(fact.recorded);
+    value
+}
+
+fn facts(schema: &Schema, list: &[Fact]) -> Value {
+    list.iter().map(|entry| fact(schema, entry)).collect()
+}
+
+fn explanan(schema: &Schema, explanan: &Explanan) -> Value {
+    json!({
+        "heads": facts(schema, &explanan.heads),
+        "intermediates": facts(schema, &explanan.intermediates),
+        "rewards": facts(schema, &explanan.rewards),
+    })
+}
+
+fn link(schema: &Schema, evidence: &LinkEvidence) -> Value {
+    let Edge { from, to, weight, way: how, support } = &evidence.edge;
+    let mut value = json!({
+        "from": node(schema, *from),
+        "to": node(schema, *to),
+        "weight": weight,
+        "way": way(*how),
+    });
+    if let Some(support) = support {
+        value["agreeing"] = json!(support.agreeing);
+        value["members"] = json!(support.members);
+    }
+    if let Some(pair) = &evidence.finding {
+        value["discovery"] = json!({
+            "verdict": pair.verdict.word(),
+            "p": pair.p,
+            "strength": pair.strength,
+            "reason": pair.reason,
+        });
+    }
+    value
+}
+
+fn doubts(schema: &Schema, list: &[Doubt], first: usize) -> Value {
+    list.iter().map(|entry| doubt::sentence(schema, entry, first)).collect()
+}
+
+/// The steps as they were recorded or predicted.
+fn trajectory(trajectory: &Trajectory) -> Value {
+    let schema = trajectory.schema();
+    let object = |of: Part, count: usize, step: usize| -> Value {
+        let entry = |index: usize| {
+            let at = Node { step, part: of, index };
+            let value = trajectory.value(at)?;
+            Some((at.name(schema).to_owned(), values(schema, at, value)))
+        };
+        (0..count).filter_map(entry).collect::<serde_json::Map<_, _>>().into()
+    };
+    let shape = trajectory.shape();
+    let steps = trajectory.steps().iter().enumerate().map(|(number, step)| {
+        json!({
+            "step": trajectory.first() + number,
+            "recorded": step.recorded,
+            "state": object(Part::State, shape.states.len(), number),
+            "action": object(Part::Action, shape.actions.len(), number),
+            "outcomes": object(Part::Outcome, shape.outcomes.len(), number),
+            "next": object(Part::State, shape.states.len(), number + 1),
+            "rewards": object(Part::Reward, shape.rewards, number),
+            "terminated": step.terminated,
+        })
+    });
+    steps.collect()
+}
+
+fn nodes(chain: &Chain) -> Value {
+    let schema = chain.trajectory().schema();
+    chain.nodes().iter().map(|&at| node(schema, at)).collect()
+}
+
+impl WhyView<'_> {
+    /// The explanation as JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let course = self.chain.trajectory();
+        let schema = course.schema();
+        let targets = self.chain.targets().iter().map(|&t| schema.rewards()[t].name.as_str());
+        json!({
+            "schema": schema.name(),
+            "step": course.first(),
+            "tau": self.chain.graph().tau(),
+            "targets": targets.collect::<Vec<_>>(),
+            "sentence": self.sentence(),
+            "reaches_a_reward": !self.chain.is_empty(),
+            "minimal": explanan(schema, &self.minimal),
+            "complete": explanan(schema, &self.complete),
+            "chain": {
+                "nodes": nodes(&self.chain),
+                "links": self.evidence.links.iter().map(|l| link(schema, l)).collect::<Vec<_>>(),
+            },
+            "against": doubts(schema, &self.evidence.doubts, course.first()),
+            "trajectory": trajectory(course),
+        })
+    }
+}
+
+impl ContrastView<'_> {
+    /// The contrast as JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let course = self.factual.chain.trajectory();
+        let schema = course.schema();
+        let parts = self.credit.parts.iter().map(|part| {
+            json!({
+                "reward": schema.rewards()[part.reward].name,
+                "step": part.step,
+                "factual": part.factual,
+                "counterfactual": part.counterfactual,
+                "later_actions_kept": part.held,
+            })
+        });
+        let (this, other) = self.subjects();
+        json!({
+            "question": self.question(),
+            "sentence": self.sentence(),
+            "this": this,
+            "other": other,
+            "minimal": {
+                "factual": facts(schema, &self.minimal.factual),
+                "counterfactual": facts(schema, &self.minimal.counterfactual),
+                "rewards": facts(schema, &self.minimal.rewards),
+            },
+            "credit": {
+                "discount": self.credit.discount,
+                "difference": self.credit.difference(),
+                "through_state": self.credit.through_state(),
+                "through_later_actions": self.credit.through_actions(),
+                "parts": parts.collect::<Vec<_>>(),
+            },
+            "against": doubts(schema, &self.doubts, course.first()),
+            "factual": WhyView(&self.factual).json(),
+            "counterfactual": WhyView(&self.counterfactual).json(),
+        })
+    }
+}

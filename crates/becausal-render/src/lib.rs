@@ -1,0 +1,95 @@
+//! Pictures: pure functions from plain data to SVG, PNG, DOT and text.
+//!
+//! ```text
+//! Picture ── layout ──┐
+//! Chart ──────────────┼── Drawing ── svg(), png(scale)
+//! Waterfall ──────────┘
+//! Picture ── dot()          Table ── lines()
+//! Why, Contrast ── sentence(), text(), json(), picture(), waterfall()      Audit ── text(), json()
+//! Report ── html()
+//! ```
+//!
+//! A [`Picture`] has nodes in columns and weighted links between them: causes and effects, or a
+//! chain of causes over time. Its [`Layout`] says where everything is; texts are measured in a font
+//! that is compiled in, so that nothing overlaps and nothing has to be installed. A [`Drawing`] holds
+//! shapes at their final places; the same drawing gives SVG and PNG.
+//!
+//! ```
+//! use becausal_render::{LayoutOptions, Link, Node, NodeKind, Picture, PictureColumn, Place};
+//!
+//! let causes = PictureColumn::new("causes", vec![Node::new("push", NodeKind::Action)]);
+//! let effects = PictureColumn::new("effects", vec![Node::new("velocity'", NodeKind::State)]);
+//! let link = Link::new(Place::new(0, 0), Place::new(1, 0), 0.9);
+//! let picture = Picture::new("CartPole", vec![causes, effects], vec![link])?;
+//! let drawing = picture.drawing(&LayoutOptions::default());
+//! assert!(drawing.svg().starts_with("<svg "));
+//! assert!(drawing.png(2.0)?.starts_with(b"\x89PNG"));
+//! assert!(picture.dot().starts_with("digraph"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod annotate;
+mod answer;
+mod audit_text;
+mod axis;
+mod causal_graph;
+mod chain_picture;
+mod colour;
+mod comparison;
+mod contrast_picture;
+mod contrast_text;
+mod curves;
+mod dot;
+mod doubt;
+mod drawing;
+mod evidence_text;
+mod explanation_json;
+mod font;
+mod frame;
+mod geometry;
+mod html;
+mod label;
+mod layout;
+mod order;
+mod paint;
+mod picture;
+#[cfg(feature = "png")]
+mod png;
+mod report;
+mod report_learning;
+mod report_step;
+mod report_trust;
+mod route;
+mod rows;
+mod selection;
+mod sketch;
+mod spacing;
+mod strokes;
+mod svg;
+mod text;
+mod waterfall;
+mod why_text;
+mod words;
+
+pub use answer::{Answer, picture_marking, subjects, waterfall};
+pub use audit_text::AuditText;
+pub use causal_graph::{action_picture, graph_picture};
+pub use chain_picture::chain_layout;
+pub use colour::Colour;
+pub use comparison::{Agreement, Claim, Comparison, ComparisonSection, Piece};
+pub use curves::{Chart, ChartError, Series, SeriesPoint};
+pub use drawing::{Anchor, Drawing, Mark, Shape, Step, Stroke, Text};
+pub use font::{Font, FontWeight};
+pub use geometry::{Area, Cubic, Point};
+pub use layout::{Layout, LayoutOptions, NodeOrder, PlacedLink, PlacedNode, Spacing};
+pub use picture::{
+    LegendEntry, Link, LinkStyle, Node, NodeKind, Picture, PictureColumn, PictureError, Place,
+    Sample, Tone,
+};
+#[cfg(feature = "png")]
+pub use png::PngError;
+pub use report::{Report, ReportScores, ReportStep};
+pub use report_learning::ReportLearning;
+pub use report_step::action_token;
+pub use text::{Alignment, Table, thousands};
+pub use waterfall::{Term, TermError, Waterfall};

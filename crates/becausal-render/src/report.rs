@@ -1,0 +1,217 @@
+//! The report: one page that shows what was learned, explains an episode, and says how far to trust it.
+
+use std::fmt::Write;
+
+use super::causal_graph::graph_picture;
+use super::html::{each, escaped, fill, lines, picture};
+use super::layout::LayoutOptions;
+use super::report_learning::{self, ReportLearning};
+use super::report_step;
+use super::report_trust;
+use super::text::thousands;
+use super::words::{counted, number};
+use becausal_core::schema::Schema;
+use becausal_discovery::{CausalGraph, Verdict};
+use becausal_explain::{Audit, Contrast, Why};
+use becausal_model::Scores;
+
+const PAGE: &str = include_str!("report.html");
+const STYLE: &str = include_str!("report.css");
+const SCRIPT: &str = include_str!("report.js");
+
+/// A step of the episode that a report shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReportStep {
+    /// Why its action was taken.
+    pub why: Why,
+    /// Why not each of the others.
+    pub contrasts: Vec<Contrast>,
+    /// The environment's own drawing of the state, as SVG.
+    pub scene: Option<String>,
+}
+
+/// How well the model predicts, and on what that was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReportScores {
+    /// The scores.
+    pub scores: Scores,
+    /// The rows that were predicted, in words: `episodes that nothing was learned from`.
+    pub on: String,
+}
+
+/// Everything that stands in a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report<'a> {
+    /// What the variables are.
+    pub schema: &'a Schema,
+    /// How many transitions were learned from.
+    pub rows: usize,
+    /// In how many episodes.
+    pub episodes: usize,
+    /// What discovery found.
+    pub graph: Option<&'a CausalGraph>,
+    /// How well the model predicts.
+    pub scores: Option<ReportScores>,
+    /// The audit, or why there is none.
+    pub audit: Result<Audit, String>,
+    /// Who acts in the audit, in words: `random actions`.
+    pub audit_policy: String,
+    /// How the policy learned, where it did.
+    pub learning: Option<ReportLearning>,
+    /// The episode that the steps are of, in a sentence.
+    pub subject: String,
+    /// The steps that are explained, in the order of time.
+    pub steps: Vec<ReportStep>,
+    /// The step that the page opens with, by its place in `steps`.
+    pub opening: usize,
+    /// The other action that the page first asks about, where there is one.
+    pub rival: Option<Vec<f64>>,
+    /// What was noticed about the opening step, in a sentence; may be empty.
+    pub remark: String,
+    /// The commands that made the page and go on from it, each with what it does.
+    pub commands: Vec<(String, String)>,
+}
+
+impl Report<'_> {
+    /// The page: one HTML text without any reference to the outside, the same bytes every time.
+    ///
+    /// Whatever comes from data or a schema is escaped; the page allows no network at all.
+    #[must_use]
+    pub fn html(&self) -> String {
+        fill(PAGE, |place| match place {
+            "style" => STYLE.to_owned(),
+            "script" => SCRIPT.to_owned(),
+            "name" => escaped(self.schema.name()),
+            "description" => self.description(),
+            "facts" => self.facts(),
+            "subject" => escaped(&self.subject),
+            "learning" => self.learning.as_ref().map_or_else(String::new, report_learning::section),
+            "timeline" => report_step::timeline(self),
+            "templates" => report_step::templates(self),
+            "graph" => self.graph_section(),
+            "trust" => report_trust::section(self),
+            "commands" => self.commands(),
+            "version" => escaped(env!("CARGO_PKG_VERSION")),
+            _ => String::new(),
+        })
+    }
+
+    fn description(&self) -> String {
+        self.schema
+            .description()
+            .map_or_else(String::new, |text| format!("<p class=\"about\">{}</p>", escaped(text)))
+    }
+
+    /// The figures at the top.
+    fn facts(&self) -> String {
+        let mut facts = vec![(
+            thousands(self.rows),
+            format!("transitions in {}", counted(self.episodes, "episode")),
+        )];
+        if let Some(graph) = self.graph {
+            let edges = graph.edges().count();
+            facts.push((
+                edges.to_string(),
+                format!("influences found, of {} pairs", graph.pairs.len()),
+            ));
+        }
+        if let Some(ReportScores { scores, .. }) = &self.scores {
+            facts.push((
+                percent(scores.mean_error()),
+                "error one step ahead, of the usual spread".into(),
+            ));
+        }
+        if let Ok(audit) = &self.audit {
+            facts.push((
+                percent(audit.changes.precision()),
+                "of the changes claimed held in the environment".into(),
+            ));
+            if audit.sign_cases > 0 {
+                let words = "of the reward differences had the right sign";
+                facts.push((percent(audit.sign), words.into()));
+            }
+        }
+        let item = |(figure, words): (String, String)| {
+            format!(
+                "<li><strong>{}</strong> <span>{}</span></li>",
+                escaped(&figure),
+                escaped(&words)
+            )
+        };
+        facts.into_iter().map(item).collect()
+    }
+
+    fn graph_section(&self) -> String {
+        let Some(graph) = self.graph else {
+            return "<p>This run has no causal graph: its model uses every variable.</p>"
+                .to_owned();
+        };
+        let drawing = graph_picture(graph, self.schema)
+            .map(|picture| picture.drawing(&LayoutOptions::default()));
+        let shown = drawing.map_or_else(|error| lines(&error.to_string()), |d| picture(&d));
+        let of = |verdict| graph.pairs.iter().filter(move |pair| pair.verdict == verdict);
+        let mut rows = String::new();
+        for pair in of(Verdict::Edge).chain(of(Verdict::Untestable)) {
+            let (strength, p, note) = match pair.verdict {
+                Verdict::Untestable => {
+                    (String::new(), String::new(), pair.reason.clone().unwrap_or_default())
+                }
+                _ if pair.proxy => (
+                    figure(pair.strength),
+                    probability(pair.p),
+                    "may only stand for another cause".into(),
+                ),
+                _ => (figure(pair.strength), probability(pair.p), String::new()),
+            };
+            let cells = [&pair.cause, &pair.effect, &strength, &p, &note];
+            let cells = each(cells, |cell| format!("<td>{}</td>", escaped(cell)));
+            let _ = writeln!(rows, "<tr>{cells}</tr>");
+        }
+        let unknown = of(Verdict::Untestable).count();
+        let unknown = match unknown {
+            0 => "No pair was left open.".to_owned(),
+            1 => "One pair cannot be told from this data; it is dashed.".to_owned(),
+            many => format!("{many} pairs cannot be told from this data; they are dashed."),
+        };
+        format!(
+            "<p>Width shows strength: of what is otherwise unexplained in the effect, the share that the \
+             cause explains. {unknown}</p>\n{shown}\n<details><summary>Every influence with its \
+             evidence</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table of \
+             influences\"><table><thead><tr><th>cause</th><th>effect</th><th>strength</th><th>p</th>\
+             <th>note</th></tr></thead><tbody>\n{rows}</tbody></table></div></details>"
+        )
+    }
+
+    fn commands(&self) -> String {
+        let line = |(command, words): &(String, String)| {
+            format!("<dt><code>{}</code></dt><dd>{}</dd>\n", escaped(command), escaped(words))
+        };
+        self.commands.iter().map(line).collect()
+    }
+}
+
+/// A share as a percentage.
+pub(super) fn percent(share: f64) -> String {
+    let hundredths = 100.0 * share;
+    match hundredths {
+        large if large >= 9.95 => format!("{large:.0} %"),
+        middle if middle >= 0.095 || middle == 0.0 => format!("{middle:.1} %"),
+        // Not nothing: 0.0034 %.
+        small => format!("{} %", number(small, 2)),
+    }
+}
+
+/// A share with two decimals.
+fn figure(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+fn probability(p: f64) -> String {
+    if p == 0.0 {
+        "0".to_owned()
+    } else if p < 0.001 {
+        format!("{p:.0e}")
+    } else {
+        format!("{p:.3}")
+    }
+}

@@ -1,0 +1,109 @@
+//! How far to trust a report: the audit's figures and the model's.
+
+use super::html::{escaped, table};
+use super::report::{Report, ReportScores, percent};
+use super::text::thousands;
+use super::words::number;
+use becausal_explain::Audit;
+
+/// The audit and the scores.
+pub(super) fn section(report: &Report<'_>) -> String {
+    let audited = match &report.audit {
+        Ok(audit) => audit_part(audit, &report.audit_policy),
+        Err(reason) => format!("<p>There is no audit: {}</p>", escaped(reason)),
+    };
+    let scored = report.scores.as_ref().map_or_else(String::new, scores_part);
+    format!("<h3>The audit</h3>\n{audited}\n{scored}")
+}
+
+fn audit_part(audit: &Audit, policy: &str) -> String {
+    let mut rows = vec![[
+        "these explanations".to_owned(),
+        percent(audit.changes.precision()),
+        percent(audit.changes.recall()),
+        signs(audit, Some(audit.sign)),
+    ]];
+    rows.extend(audit.trivial.iter().map(|trivial| {
+        let name = match trivial.name {
+            "everything" => "saying that everything changes",
+            _ => "saying that nothing but the direct effect changes",
+        };
+        let sign = signs(audit, trivial.sign);
+        [
+            name.to_owned(),
+            percent(trivial.changes.precision()),
+            percent(trivial.changes.recall()),
+            sign,
+        ]
+    }));
+    let headings = [
+        "",
+        "of what is said to change, did",
+        "of what changed, was said",
+        "right sign of the reward difference",
+    ];
+    let best = match audit.better_action_cases {
+        0 => "In none of the states does it matter to the reward within these steps which action is taken.".to_owned(),
+        cases => format!(
+            "The best action was named rightly in {} of the states where actions differ ({} states).",
+            percent(audit.better_action),
+            thousands(cases)
+        ),
+    };
+    let size = match audit.sign_cases {
+        0 => "No reward difference was more than negligible.".to_owned(),
+        cases => format!(
+            "Reward differences are off by {} of their mean size; {} were more than negligible.",
+            percent(audit.size_error),
+            thousands(cases)
+        ),
+    };
+    format!(
+        "<p>In {} states of fresh episodes under {}, every other action was tried twice: in the model and in the \
+         environment itself, with the same noise ({} cases). A change counts from {} % of the variable's spread on.</p>\n\
+         {}<ul>\n<li>{}</li>\n<li>{}</li>\n\
+         <li>The end of the episode was predicted rightly in {} of the cases.</li>\n</ul>",
+        thousands(audit.states),
+        escaped(policy),
+        thousands(audit.cases),
+        escaped(&number(100.0 * audit.threshold, 3)),
+        table("Figures of the audit", &headings, &rows),
+        escaped(&best),
+        escaped(&size),
+        percent(audit.ends),
+    )
+}
+
+/// The share of right signs; a dash where there was no difference to have one.
+fn signs(audit: &Audit, share: Option<f64>) -> String {
+    share.filter(|_| audit.sign_cases > 0).map_or_else(|| "–".to_owned(), percent)
+}
+
+fn scores_part(scored: &ReportScores) -> String {
+    let rows: Vec<[String; 4]> = scored
+        .scores
+        .variables
+        .iter()
+        .map(|variable| {
+            [
+                variable.name.clone(),
+                percent(variable.error),
+                variable.change_error.map_or_else(|| "–".to_owned(), percent),
+                variable.coverage.map_or_else(|| "no noise".to_owned(), percent),
+            ]
+        })
+        .collect();
+    let headings = [
+        "one step ahead",
+        "error, of the spread",
+        "error, of the usual change",
+        "inside the 90 % interval",
+    ];
+    format!(
+        "<h3>The world model</h3>\n<p>Predictions one step ahead, on {} rows of {}. An error of 100 % is no better \
+         than the mean.</p>\n{}",
+        thousands(scored.scores.rows),
+        escaped(&scored.on),
+        table("Errors of the world model", &headings, &rows),
+    )
+}

@@ -1,0 +1,245 @@
+//! Why an action: one sentence, and the steps.
+
+use std::fmt::Write;
+
+use super::answer::WhyView;
+use super::evidence_text::{acted_on, doubts, few, links};
+use super::words::{action_of, after, change, counted, list, number, signed, title, value};
+use becausal_core::schema::Schema;
+use becausal_explain::chain::{Chain, Node, Part, Trajectory, Way};
+use becausal_explain::{Explanan, Fact};
+
+/// Changes that are told of a step; the rest is counted.
+const MOST_LINES: usize = 10;
+/// Variables in the one sentence.
+const MOST_IN_SENTENCE: usize = 3;
+
+impl WhyView<'_> {
+    /// The question that is answered.
+    pub fn question(&self) -> String {
+        let trajectory = self.chain.trajectory();
+        let action = trajectory.steps().first().map(|step| action_of(trajectory.schema(), step));
+        format!("Why {} at step {}?", action.unwrap_or_default(), trajectory.first())
+    }
+
+    /// The explanation in one sentence, from the minimally complete explanan.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let trajectory = self.chain.trajectory();
+        let schema = trajectory.schema();
+        let Some(first) = trajectory.steps().first() else {
+            return "There is nothing to explain: no step was recorded or simulated.".to_owned();
+        };
+        let action = action_of(schema, first);
+        if self.chain.is_empty() {
+            return nothing(&self.chain, &action);
+        }
+        let changes = net_changes(schema, trajectory, &self.minimal);
+        let shown = changes.len().min(MOST_IN_SENTENCE);
+        let mut words: Vec<String> = changes[..shown].to_vec();
+        if changes.len() > shown {
+            words.push(format!("{} more change", changes.len() - shown));
+        }
+        let rewards = rewards(schema, &self.minimal);
+        let start = format!("With {action} at step {},", trajectory.first());
+        let basis = basis(trajectory);
+        if words.is_empty() {
+            let within = trajectory.steps().len();
+            let steps = if within == 1 { "step" } else { "steps" };
+            return format!(
+                "{start} there is {} within {within} {steps} ({basis}).",
+                list(&rewards)
+            );
+        }
+        format!("{start} {}, which leads to {} ({basis}).", list(&words), list(&rewards))
+    }
+
+    /// The question, the answer in one sentence, the steps, and what stands behind and against it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let trajectory = self.chain.trajectory();
+        let schema = trajectory.schema();
+        let mut text = String::new();
+        if !trajectory.steps().is_empty() {
+            let _ = writeln!(text, "{}\n", self.question());
+        }
+        let _ = writeln!(text, "{}", self.sentence());
+        if self.chain.is_empty() {
+            return text;
+        }
+        text.push('\n');
+        steps(&mut text, &self.chain, &self.complete);
+        if !self.complete.heads.is_empty() {
+            let heads: Vec<String> = self.complete.heads.iter().map(|f| fact(schema, f)).collect();
+            let _ = writeln!(text, "\nActing together with it: {}.", few(heads));
+        }
+        let direct = acted_on(schema, &self.evidence.links);
+        if !direct.is_empty() {
+            let _ = writeln!(text, "Depending on the action itself: {}.", few(direct));
+        }
+        links(&mut text, schema, &self.evidence.links);
+        doubts(&mut text, schema, trajectory, &self.evidence.doubts);
+        text
+    }
+}
+
+/// What to say when nothing is reached.
+pub(super) fn nothing(chain: &Chain, action: &str) -> String {
+    let schema = chain.trajectory().schema();
+    let names: Vec<String> =
+        chain.targets().iter().map(|&t| schema.rewards()[t].name.clone()).collect();
+    let targets =
+        if names.len() == schema.rewards().len() { "a reward".to_owned() } else { list(&names) };
+    format!(
+        "No influence above {} leads from {action} at step {} to {targets} within {}.",
+        chain.graph().tau(),
+        chain.trajectory().first(),
+        counted(chain.trajectory().len(), "step")
+    )
+}
+
+/// A fact as `money (505)`.
+fn fact(schema: &Schema, fact: &Fact) -> String {
+    format!("{} ({})", title(schema, fact.node), value(fact.node.variable(schema), &fact.value))
+}
+
+/// What each variable of an explanan does from the beginning to the last time it is mentioned.
+fn net_changes(schema: &Schema, trajectory: &Trajectory, explanan: &Explanan) -> Vec<String> {
+    let mut last: Vec<Node> = Vec::new();
+    // An outcome that is nothing is no change.
+    let tells = |fact: &&Fact| match fact.node.part {
+        Part::Outcome => fact.value.iter().any(|value| *value != 0.0),
+        _ => fact.changed(),
+    };
+    for fact in explanan.intermediates.iter().filter(tells) {
+        let node = fact.node;
+        match last.iter_mut().find(|l| l.part == node.part && l.index == node.index) {
+            Some(known) => *known = node,
+            None => last.push(node),
+        }
+    }
+    last.sort_by_key(|node| (node.after(), *node));
+    let words = |node: Node| {
+        let variable = node.variable(schema)?;
+        let now = trajectory.value(node)?;
+        let when = after(node.after());
+        match node.part {
+            Part::State => {
+                let start = trajectory.value(Node::state(0, node.index))?;
+                Some(format!("{} {when}", change(variable, start, now)))
+            }
+            Part::Action => {
+                Some(format!("{} = {} follows", title(schema, node), value(Some(variable), now)))
+            }
+            _ => Some(format!("{} is {} {when}", title(schema, node), value(Some(variable), now))),
+        }
+    };
+    last.into_iter().filter_map(words).collect()
+}
+
+/// The rewards of an explanan, summed over its steps: `a reward of 6 for new marines`.
+fn rewards(schema: &Schema, explanan: &Explanan) -> Vec<String> {
+    let mut sums: Vec<(usize, f64)> = Vec::new();
+    for fact in &explanan.rewards {
+        let paid = fact.value.iter().sum::<f64>();
+        match sums.iter_mut().find(|(reward, _)| *reward == fact.node.index) {
+            Some((_, sum)) => *sum += paid,
+            None => sums.push((fact.node.index, paid)),
+        }
+    }
+    let paid: Vec<(usize, f64)> = sums.iter().copied().filter(|(_, sum)| *sum != 0.0).collect();
+    let name = |reward: usize| schema.rewards()[reward].name.as_str();
+    if paid.is_empty() {
+        let names: Vec<String> = sums.iter().map(|(reward, _)| name(*reward).to_owned()).collect();
+        return vec![format!("no reward for {}", list(&names))];
+    }
+    let words = paid.iter().enumerate().map(|(index, (reward, sum))| {
+        let noun = if index == 0 { "a reward of " } else { "" };
+        format!("{noun}{} for {}", number(*sum, 3), name(*reward))
+    });
+    words.collect()
+}
+
+/// What is recorded and what is predicted.
+pub(super) fn basis(trajectory: &Trajectory) -> String {
+    match trajectory.recorded_steps() {
+        0 => "predicted".to_owned(),
+        all if all == trajectory.len() => "recorded".to_owned(),
+        some => format!("recorded for {}, predicted after", counted(some, "step")),
+    }
+}
+
+/// A paragraph for every step: what changes, what the agent does, what it is paid.
+fn steps(text: &mut String, chain: &Chain, explanan: &Explanan) {
+    let trajectory = chain.trajectory();
+    let schema = trajectory.schema();
+    for step in 1..=trajectory.len() {
+        let at = |fact: &&Fact| match fact.node.part {
+            // An action belongs to the step that it makes.
+            Part::Action => fact.node.step + 1 == step,
+            _ => fact.node.after() == step,
+        };
+        let facts: Vec<&Fact> = explanan.facts().filter(at).collect();
+        if facts.is_empty() {
+            continue;
+        }
+        let made = &trajectory.steps()[step - 1];
+        let sort = if made.recorded { "recorded" } else { "predicted" };
+        let _ = writeln!(text, "{} ({sort}), {}:", capital(&after(step)), action_of(schema, made));
+        if facts.iter().any(|fact| fact.node.part == Part::Action) {
+            let _ =
+                writeln!(text, "  chosen by the policy because of {}", reasons(chain, step - 1));
+        }
+        let (mut changes, mut rewards, mut unchanged) = (Vec::new(), Vec::new(), Vec::new());
+        for fact in facts {
+            let name = title(schema, fact.node);
+            match (fact.node.variable(schema), &fact.before, fact.node.part) {
+                (_, _, Part::Action) => {}
+                (None, ..) => {
+                    let paid = fact.value.iter().sum::<f64>();
+                    rewards.extend(
+                        (paid != 0.0).then(|| format!("reward {} for {name}", signed(paid))),
+                    );
+                }
+                (_, Some(_), _) if !fact.changed() => unchanged.push(name.to_owned()),
+                (Some(variable), Some(before), _) => {
+                    changes.push(change(variable, before, &fact.value));
+                }
+                (variable, None, _) => {
+                    changes.push(format!("{name} is {}", value(variable, &fact.value)));
+                }
+            }
+        }
+        if changes.len() > MOST_LINES + 1 {
+            let more = changes.split_off(MOST_LINES).len();
+            changes.push(format!("and {more} more change"));
+        }
+        for line in changes.iter().chain(&rewards) {
+            let _ = writeln!(text, "  {line}");
+        }
+        if !unchanged.is_empty() {
+            let _ = writeln!(text, "  unchanged: {}", unchanged.join(", "));
+        }
+    }
+    if trajectory.terminated() {
+        let _ = writeln!(text, "The episode ends {}.", after(trajectory.len()));
+    }
+}
+
+/// The state variables by which a later action was chosen.
+fn reasons(chain: &Chain, step: usize) -> String {
+    let schema = chain.trajectory().schema();
+    let mut names: Vec<String> = Vec::new();
+    for edge in chain.edges().filter(|edge| edge.way == Way::Policy && edge.to.step == step) {
+        let name = title(schema, edge.from).to_owned();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    list(&names)
+}
+
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,260 @@
+//! Explanations as people will meet them, for tests and for the gallery.
+
+use std::sync::Arc;
+
+use becausal_core::Policy;
+use becausal_core::env::parse_action;
+use becausal_core::{Environment, Schema, Stream};
+use becausal_discovery::CausalGraph;
+use becausal_discovery::Pair;
+use becausal_envs::{BuildMarine, find};
+use becausal_explain::chain::Step;
+use becausal_explain::{Change, Contrast, Explainer, Options, Situation, Why};
+use becausal_model::{Dynamics, Influence, Noise, Prediction};
+use becausal_render::{Area, Picture, chain_layout};
+
+use crate::exact::{Exact, Rules, imagined, paper_example};
+
+/// Options with a horizon.
+pub fn within(horizon: usize) -> Options {
+    Options { horizon, ..Options::default() }
+}
+
+/// The paper's example of BuildMarine, from its record alone.
+pub fn paper() -> Why {
+    let dynamics = Exact::build_marine();
+    let explainer = Explainer::new(&dynamics, None, None, within(4)).expect("an explainer");
+    explainer.why(&paper_example(dynamics.schema())).expect("an explanation")
+}
+
+/// BuildMarine recorded under the rules of a policy, from the paper's state on.
+pub fn build_marine_record(schema: &Arc<Schema>, policy: &dyn Policy, steps: usize) -> Situation {
+    let mut base = BuildMarine::new(Arc::clone(schema));
+    base.place([12, 0, 1, 7, 505, 600], 3);
+    let mut record = Vec::new();
+    for _ in 0..steps {
+        let state = base.state().to_vec();
+        let action = policy.mode(&state);
+        let step = base.step(&action).expect("a step");
+        let parts = [&state[..], &action, step.outcomes, step.state];
+        record.push(Step::new(schema, parts, Some(step.terminated)));
+    }
+    Situation::of_steps(Arc::clone(schema), 20, record).expect("a situation")
+}
+
+/// Why a depot and not nothing, in a recorded game with its policy.
+pub fn depot_or_nothing() -> Contrast {
+    let (dynamics, policy) = (Exact::build_marine(), Rules::build_marine());
+    let explainer = Explainer::new(&dynamics, Some(&policy), None, within(4)).expect("one");
+    let situation = build_marine_record(dynamics.schema(), &policy, 4);
+    let none = parse_action(dynamics.schema(), "none").expect("an action");
+    explainer.why_not(&situation, &none).expect("a contrast")
+}
+
+/// Why a depot, recorded for two steps and simulated after, with the policy's choices.
+pub fn depot_with_policy() -> Why {
+    let (dynamics, policy) = (Exact::build_marine(), Rules::build_marine());
+    let graph = graph(dynamics.schema());
+    let explainer = Explainer::new(&dynamics, Some(&policy), Some(&graph), within(4)).expect("one");
+    let situation = build_marine_record(dynamics.schema(), &policy, 2);
+    explainer.why(&situation).expect("an explanation")
+}
+
+/// What if there had been less money.
+pub fn less_money() -> Contrast {
+    let (dynamics, policy) = (Exact::build_marine(), Rules::build_marine());
+    let explainer = Explainer::new(&dynamics, Some(&policy), None, within(4)).expect("one");
+    let situation = build_marine_record(dynamics.schema(), &policy, 4);
+    let change = Change::parse(dynamics.schema(), "money=60", situation.action());
+    explainer.what_if(&situation, &change.expect("a change")).expect("a contrast")
+}
+
+/// A graph with a verdict for every kind of doubt.
+fn graph(schema: &Schema) -> CausalGraph {
+    let truth = find(schema.name()).ok().and_then(becausal_envs::Entry::truth).expect("known");
+    let mut pairs = Vec::new();
+    for (effect, row) in truth.effects.iter().zip(&truth.graph) {
+        for (cause, &edge) in truth.causes.iter().zip(row) {
+            let mut pair = Pair::new(cause, effect);
+            (pair.p, pair.strength) = if edge { (1e-12, 0.4) } else { (0.5, 0.0) };
+            if (cause.as_str(), effect.as_str()) == ("depots", "barracks'") {
+                (pair.p, pair.reason) = (0.4, Some("`depots` is hardly ever 0".to_owned()));
+            }
+            if (cause.as_str(), effect.as_str()) == ("workers", "money'") {
+                pair.p = 0.7;
+            }
+            pairs.push(pair);
+        }
+    }
+    CausalGraph::new("auto", 0.001, pairs)
+}
+
+/// The cleaner in a dirty cell.
+pub fn suck() -> Why {
+    let (dynamics, policy) = (Exact::vacuum(), Rules::vacuum());
+    let explainer = Explainer::new(&dynamics, Some(&policy), None, within(3)).expect("one");
+    explainer.why(&imagined(&dynamics, &[0.0, 0.0, 0.0], "suck")).expect("an explanation")
+}
+
+/// The cleaner at the wall: why suck and not go left.
+pub fn wall() -> Contrast {
+    let (dynamics, policy) = (Exact::vacuum(), Rules::vacuum());
+    let explainer = Explainer::new(&dynamics, Some(&policy), None, within(3)).expect("one");
+    let situation = imagined(&dynamics, &[0.0, 0.0, 0.0], "suck");
+    let left = parse_action(dynamics.schema(), "left").expect("an action");
+    explainer.why_not(&situation, &left).expect("a contrast")
+}
+
+/// AimTest under one of its actions, simulated with no policy but the action itself.
+pub fn aim(action: &str, horizon: usize) -> Why {
+    let dynamics = Exact::aim_test();
+    let explainer = Explainer::new(&dynamics, None, None, within(horizon)).expect("one");
+    let situation = aim_record(&dynamics, action, horizon);
+    explainer.why(&situation).expect("an explanation")
+}
+
+/// An action of AimTest and then action 2, recorded.
+pub fn aim_record(dynamics: &Exact, action: &str, steps: usize) -> Situation {
+    let schema = dynamics.schema();
+    let mut environment = becausal_envs::AimTest::new(Arc::clone(schema));
+    environment.reset(5);
+    let mut record = Vec::new();
+    for step in 0..steps {
+        let state = environment.state().to_vec();
+        let action = parse_action(schema, if step == 0 { action } else { "2" }).expect("one");
+        let step = environment.step(&action).expect("a step");
+        let parts = [&state[..], &action, step.outcomes, step.state];
+        record.push(Step::new(schema, parts, Some(step.terminated)));
+    }
+    Situation::of_steps(Arc::clone(schema), 0, record).expect("a situation")
+}
+
+/// CartPole: why this push and not the other one.
+pub fn push() -> Contrast {
+    let (dynamics, policy) = (Exact::cart_pole(), Rules::cart_pole());
+    let explainer = Explainer::new(&dynamics, Some(&policy), None, within(6)).expect("one");
+    let situation = imagined(&dynamics, &[0.02, 0.4, 0.16, 0.6], "right");
+    let left = parse_action(dynamics.schema(), "left").expect("an action");
+    explainer.why_not(&situation, &left).expect("a contrast")
+}
+
+/// A made-up world of many variables, each of which drifts under the influence of some others.
+pub struct Many {
+    schema: Arc<Schema>,
+    parents: Vec<Vec<usize>>,
+    weights: Vec<f64>,
+}
+
+impl Many {
+    /// `variables` state variables under two actions, and three rewards.
+    pub fn new(variables: usize, seed: u64) -> Self {
+        use std::fmt::Write;
+        let mut text = "name = \"Many\"\n[state]\n".to_owned();
+        for index in 0..variables {
+            let _ = writeln!(text, "sensor_{index:02} = {{ kind = \"continuous\" }}");
+        }
+        text.push_str(
+            "[action]\nmain = { kind = \"continuous\", low = -1.0, high = 1.0 }\n\
+             mode = { kind = \"categorical\", labels = [\"slow\", \"fast\"] }\n[reward]\n\
+             \"getting close\" = \"sensor_00 - sensor_00'\"\n\"calm\" = \"-abs(sensor_01')\"\n\
+             \"thrift\" = \"-abs(main)\"\n",
+        );
+        let schema = Arc::new(Schema::parse(&text).unwrap_or_else(|error| panic!("{error}")));
+        let mut stream = Stream::new(seed);
+        let mut weights = vec![0.0; variables * variables];
+        let mut parents = vec![Vec::new(); variables];
+        for effect in 0..variables {
+            for cause in 0..variables {
+                let related = cause == effect || stream.below(5) == 0;
+                if related {
+                    weights[effect * variables + cause] = stream.uniform(0.05, 1.0);
+                    parents[effect].push(cause);
+                }
+            }
+            parents[effect].extend((0..2).filter(|_| stream.below(4) == 0).map(|a| variables + a));
+        }
+        Self { schema, parents, weights }
+    }
+}
+
+impl Dynamics for Many {
+    fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    fn parents(&self, effect: usize) -> &[usize] {
+        &self.parents[effect]
+    }
+
+    fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction {
+        let count = state.len();
+        let next = (0..count).map(|effect| {
+            let acted = self.parents[effect].iter().filter(|&&cause| cause >= count);
+            let push: f64 = acted.map(|cause| action[cause - count]).sum();
+            let pulls = (0..count).map(|cause| self.weights[effect * count + cause] * state[cause]);
+            let drawn = noise.values().map_or(0.0, |values| values[effect]);
+            (0.2 * pulls.sum::<f64>() + push).tanh() + drawn
+        });
+        Prediction { outcomes: Vec::new(), next: next.collect() }
+    }
+
+    fn noise(&self, state: &[f64], action: &[f64], _: &[f64], next: &[f64]) -> Noise {
+        let mean = self.step(state, action, &Noise::most_likely()).next;
+        Noise::of(next.iter().zip(mean).map(|(value, mean)| value - mean).collect())
+    }
+
+    /// Five members, who are not of one mind about weak influences.
+    fn influence(&self, state: &[f64], _: &[f64]) -> Influence {
+        let member = |factor: f64| self.weights.iter().map(|w| (w * factor).min(1.0)).collect();
+        let members: Vec<Vec<f64>> = [0.8, 0.9, 1.0, 1.1, 1.2].map(member).into();
+        Influence::new(state.len(), state.len(), &members)
+    }
+
+    fn disagreement(&self, state: &[f64], _: &[f64]) -> Vec<f64> {
+        state.iter().map(|value| 0.12 * value.abs()).collect()
+    }
+
+    fn distance(&self, state: &[f64]) -> Vec<f64> {
+        state.iter().map(|value| (value.abs() - 0.9).max(0.0)).collect()
+    }
+}
+
+/// Pushes against the first variable.
+pub struct Against(pub Arc<Schema>);
+
+impl Policy for Against {
+    fn schema(&self) -> &Arc<Schema> {
+        &self.0
+    }
+
+    fn mode(&self, state: &[f64]) -> Vec<f64> {
+        vec![-state[0].clamp(-1.0, 1.0), f64::from(u8::from(state[1] > 0.0))]
+    }
+
+    fn sample(&self, state: &[f64], _: &mut Stream) -> Vec<f64> {
+        self.mode(state)
+    }
+}
+
+/// Ten steps over twenty variables, with two action variables.
+pub fn many() -> Contrast {
+    let dynamics = Many::new(20, 4);
+    let policy = Against(Arc::clone(dynamics.schema()));
+    let explainer = Explainer::new(&dynamics, Some(&policy), None, within(10)).expect("one");
+    let state: Vec<f64> = (0..20).map(|i| (f64::from(i) * 0.7).sin()).collect();
+    let situation = Situation::imagined(dynamics.schema(), state, vec![0.5, 1.0]).expect("one");
+    explainer.why_not(&situation, &[-1.0, 0.0]).expect("a contrast")
+}
+
+/// No two labels overlap, and none leaves the canvas.
+pub fn check_labels(picture: &Picture) {
+    let layout = picture.layout(&chain_layout());
+    let canvas = Area { left: 0.0, top: 0.0, width: layout.width, height: layout.height };
+    let areas = layout.label_areas();
+    for (index, area) in areas.iter().enumerate() {
+        assert!(canvas.contains(area), "{area:?} is outside of {canvas:?}");
+        for other in &areas[index + 1..] {
+            assert!(!area.overlaps(other), "{area:?} overlaps {other:?}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What people read and see, compared with golden files.
+
+mod audit;
+#[path = "../../../becausal-explain/tests/suite/exact.rs"]
+mod exact;
+mod explain;
+mod explanations;
+mod explanations_seen;
+mod golden;
+mod pictures;
+mod render;

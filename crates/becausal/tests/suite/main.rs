@@ -1,0 +1,3 @@
+//! The front door and trainings from beginning to end.
+
+mod training;
