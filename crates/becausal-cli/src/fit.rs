@@ -8,7 +8,7 @@ use std::time::Instant;
 use becausal::data::{ReadOptions, read};
 use becausal::discovery::{Options, discover};
 use becausal::model::{
-    Checked, FitOptions, FitReport, ModelKind, Scores, Shortfall, Structure, WorldModel,
+    Checked, FitReport, ModelKind, ModelParams, Scores, Shortfall, Structure, WorldModel,
 };
 use becausal::render::{Alignment, Table};
 use becausal::run::RunDirectory;
@@ -173,11 +173,11 @@ fn fit(
     structure: &Structure,
     data: &Transitions,
 ) -> Result<(WorldModel, FitReport), Failure> {
-    let options = FitOptions {
+    let options = ModelParams {
         members: arguments.members.get().min(most),
         steps: arguments.steps.get(),
         seed: arguments.seed,
-        ..FitOptions::default()
+        ..ModelParams::default()
     };
     let progress = MemberProgress::new(kind.name(), options.members, options.steps, common.quiet);
     let fitted = WorldModel::fit(data, kind, structure, &options, &|step| progress.show(step))?;

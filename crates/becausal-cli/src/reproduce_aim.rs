@@ -6,7 +6,7 @@ use std::sync::Arc;
 use becausal::Transitions;
 use becausal::discovery::{ByAction, CausalGraph, Options, Score, Verdict, discover_quietly};
 use becausal::env::{self, ActionTruth, Truth, find, record_at_random};
-use becausal::model::{FitOptions, Influence, ModelKind, Structure, WorldModel};
+use becausal::model::{Influence, ModelKind, ModelParams, Structure, WorldModel};
 use becausal::render::{Alignment, Table};
 use serde_json::{Map, Value, json};
 
@@ -105,15 +105,15 @@ fn one_seed(arguments: &ReproduceAim, seed: u64) -> Result<Vec<Score>, Failure> 
     let options = Options { seed, by_action: Some(ByAction::Direct), ..Options::default() };
     let graph = discover_quietly(&data, &options)?;
     let structure = Structure::of(data.schema(), &graph);
-    let fit = FitOptions {
+    let fit = ModelParams {
         members: MEMBERS,
         steps: arguments.steps.get(),
         seed,
-        ..FitOptions::default()
+        ..ModelParams::default()
     };
     let actions = truth.by_action.len();
-    let (full, _) = WorldModel::fit(&data, ModelKind::Full, &structure, &fit, &|_| {})?;
-    let (causal, report) = WorldModel::fit(&data, ModelKind::Causal, &structure, &fit, &|_| {})?;
+    let (full, _) = WorldModel::fit(&data, ModelKind::Full, &structure, &fit)?;
+    let (causal, report) = WorldModel::fit(&data, ModelKind::Causal, &structure, &fit)?;
     let held_out = data.select_episodes(&report.held_out);
     let weights = |model: &WorldModel| -> Edges {
         let of = |action: usize| model.influence_by_weight(&[action as f64]);

@@ -7,10 +7,12 @@
 //! | [`data`] | transitions in columns, episodes; CSV, and with their features Parquet and NPZ files |
 //! | [`mod@env`] | the [`Environment`] trait, time limits, recording |
 //! | [`policy`] | the [`Policy`] trait |
+//! | [`progress`] | saying how far long work is, and stopping it |
 
 pub mod data;
 pub mod env;
 pub mod policy;
+pub mod progress;
 mod random;
 pub mod schema;
 

@@ -17,8 +17,7 @@ use super::frame::Frame;
 use super::question::{Answer, Gain, Question};
 use super::remainder::Parts;
 use super::target::Target;
-use super::unfinished::Stage;
-use super::watch::Watch;
+use becausal_core::progress::Tracker;
 use becausal_core::schema::Role;
 
 /// An influence may act only under a label of an action, or of a state whose own p-value is at most
@@ -29,17 +28,12 @@ const GATE: f64 = 0.2;
 const QUARTERED: usize = 1000;
 
 /// Tests the pairs of `allowed[output]`, conditioning on these inputs only.
-pub(super) fn auto(
-    frame: &Frame,
-    allowed: &[Vec<usize>],
-    watch: &Watch<'_>,
-    stage: &Stage<'_>,
-) -> Findings {
+pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -> Findings {
     let engine = Engine::new(frame, allowed);
     let folds = engine.folds(Effort::Usual);
     let others = engine.others(&folds);
     let unexplained = others.unexplained.clone();
-    let (mut pairs, losses) = engine.pairs(&folds, &others, watch, stage);
+    let (mut pairs, losses) = engine.pairs(&folds, &others, watch);
     drop(folds);
     if frame.rows() >= QUARTERED && !watch.is_stopped() {
         engine.flag_proxies(&mut pairs, &unexplained, &losses);
@@ -136,8 +130,7 @@ impl<'a> Engine<'a> {
         &self,
         folds: &[Fold; 2],
         others: &Others,
-        watch: &Watch<'_>,
-        stage: &Stage<'_>,
+        watch: &Tracker<'_>,
     ) -> (Vec<Vec<Finding>>, Vec<f64>) {
         let frame = self.frame;
         let tested: Vec<Option<(Vec<Finding>, f64)>> = (0..self.owners.len())
@@ -149,15 +142,10 @@ impl<'a> Engine<'a> {
                 let output = self.owners[index];
                 let allowed = &self.allowed[output];
                 let elements = self.owners.iter().filter(|&&owner| owner == output).count() as f64;
-                let kept = stage.part(index, allowed.len(), frame.inputs.len());
-                let found = kept.unwrap_or_else(|| {
-                    let found = self.ask(index, elements, folds, others);
-                    stage.keep_part(index, &found.0, found.1);
-                    found
-                });
+                let found = self.ask(index, elements, folds, others);
                 let cause = allowed.last().map_or("", |&input| frame.inputs[input].name.as_str());
                 let effect = &frame.outputs[output].name;
-                watch.advance(allowed.len() as f64 / elements, cause, effect);
+                watch.advance(allowed.len() as f64 / elements, &format!("{cause} -> {effect}"));
                 Some(found)
             })
             .collect();

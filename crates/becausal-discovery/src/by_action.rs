@@ -1,11 +1,11 @@
 //! The graph under each value of a categorical action.
 
-use super::discover::{Options, pairs, test};
+use super::discover::{DiscoverParams, pairs, test};
 use super::error::DiscoveryError;
 use super::frame::Frame;
-use super::graph::{ActionGraph, CausalGraph, Verdict};
-use super::unfinished::Unfinished;
-use super::watch::Watch;
+use super::graph::{ActionGraph, CausalGraph, CauseId, Verdict};
+use super::reason::Reason;
+use becausal_core::progress::Tracker;
 use becausal_core::schema::{Kind, Role};
 
 /// How the graphs by action are found.
@@ -60,12 +60,11 @@ pub(super) fn graphs(
     frame: &Frame,
     unified: &CausalGraph,
     way: ByAction,
-    options: &Options,
-    watch: &Watch<'_>,
-    unfinished: &Unfinished,
+    params: &DiscoverParams,
+    watch: &Tracker<'_>,
 ) -> Vec<ActionGraph> {
     let Ok((action, labels)) = action_values(frame) else { return Vec::new() };
-    let edges = unified.pairs.chunks(frame.inputs.len().max(1));
+    let edges = unified.pairs().chunks(frame.inputs.len().max(1));
     let allowed: Vec<Vec<usize>> = edges
         .map(|row| {
             (0..frame.inputs.len())
@@ -84,15 +83,14 @@ pub(super) fn graphs(
             .map(|(row, _)| row)
             .collect();
         let part = frame.select(&rows);
-        let stage = unfinished.stage(format!("action {label}"));
-        let findings = test(&part, &allowed, options, watch, &stage);
+        let findings = test(&part, &allowed, params, watch);
         let mut found = pairs(&part, &findings);
         for (place, pair) in found.iter_mut().enumerate() {
             let input = place % frame.inputs.len();
-            let unified = &unified.pairs[place];
+            let unified = &unified.pairs()[place];
             pair.given = unified.given;
             if rows.is_empty() {
-                pair.reason = Some(format!("the policy never chose `{name}`"));
+                pair.reason = Some(Reason::NeverChosen { label: name.clone() });
             } else if !allowed[place / frame.inputs.len()].contains(&input) {
                 // The unified graph has no such edge: there is none under any action either.
                 pair.reason = None;
@@ -101,7 +99,7 @@ pub(super) fn graphs(
         let states = found.into_iter().enumerate();
         let states = states.filter(|(place, _)| place % frame.inputs.len() != action);
         graphs.push(ActionGraph {
-            variable: frame.inputs[action].name.clone(),
+            action: CauseId(action),
             label: name.clone(),
             pairs: states.map(|(_, pair)| pair).collect(),
         });

@@ -1,7 +1,5 @@
 //! From transitions to a causal graph.
 
-use std::ops::ControlFlow;
-
 use super::auto::auto;
 use super::bootstrap;
 use super::by_action::{self, ByAction};
@@ -9,11 +7,10 @@ use super::error::DiscoveryError;
 use super::fcit::fcit;
 use super::finding::Findings;
 use super::frame::{Factor, Frame};
-use super::graph::{CausalGraph, Given, Pair};
-use super::unfinished::{Stage, Unfinished};
+use super::graph::{CausalGraph, CauseId, EffectId, Given, Pair};
 use super::verdict;
-use super::watch::{Listener, Watch};
 use becausal_core::data::Transitions;
+use becausal_core::progress::{Listener, Tracker};
 use becausal_core::schema::suggestion;
 
 /// An independence test.
@@ -49,7 +46,7 @@ impl Method {
 
 /// How to discover.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Options {
+pub struct DiscoverParams {
     /// The test.
     pub method: Method,
     /// Pairs with a p-value of at most this are edges; `None` for the method's own.
@@ -66,131 +63,102 @@ pub struct Options {
     pub bootstrap: usize,
     /// Correct p-values for the number of pairs (Benjamini and Hochberg).
     pub correct: bool,
+    /// Who hears how far the work is, and may stop it.
+    pub progress: Listener,
 }
 
 /// Finds the causal graph of recorded transitions.
 ///
-/// `listener` hears of every step and may stop the work; what is finished by then is kept, the rest
-/// is `untestable` for the reason that it was interrupted. The same seed gives the same graph, on any
-/// number of threads.
+/// When the listener stops the work, what is finished by then is kept; the rest is `untestable`
+/// because it was interrupted. The same seed gives the same graph, on any number of threads.
 ///
 /// # Errors
-/// When there are no rows, or the options do not fit the data.
+/// When there are no rows, or the parameters do not fit the data.
 pub fn discover(
     transitions: &Transitions,
-    options: &Options,
-    listener: &Listener<'_>,
-) -> Result<CausalGraph, DiscoveryError> {
-    go_on(transitions, options, &Unfinished::default(), listener)
-}
-
-/// Finds the causal graph of recorded transitions, beginning with what was found before; what is
-/// found now is added to it.
-///
-/// The graph is the one that [`discover`] would have found without being stopped.
-///
-/// # Errors
-/// When there are no rows, or the options do not fit the data.
-pub fn go_on(
-    transitions: &Transitions,
-    options: &Options,
-    unfinished: &Unfinished,
-    listener: &Listener<'_>,
+    params: &DiscoverParams,
 ) -> Result<CausalGraph, DiscoveryError> {
     if transitions.is_empty() {
         return Err(DiscoveryError::Empty);
     }
-    let eta = options.eta.unwrap_or(options.method.default_eta());
+    let eta = params.eta.unwrap_or(params.method.default_eta());
     if !(0.0..=1.0).contains(&eta) {
         return Err(DiscoveryError::Eta(eta));
     }
-    let frame = Frame::of(transitions, options.seed);
-    let given = given(&frame, options)?;
-    if options.by_action.is_some() {
+    let frame = Frame::of(transitions, params.seed);
+    let given = given(&frame, params)?;
+    if params.by_action.is_some() {
         by_action::action_values(&frame)?;
     }
     let edges = frame.inputs.len() * frame.outputs.len();
-    let total = edges * (1 + options.bootstrap) + by_action::count(&frame, options.by_action);
-    let watch = Watch::new(listener, total);
+    let total = edges * (1 + params.bootstrap) + by_action::count(&frame, params.by_action);
+    let watch = Tracker::new(&params.progress, "discover", "pairs", total);
     let everything = vec![(0..frame.inputs.len()).collect::<Vec<usize>>(); frame.outputs.len()];
-    let findings = test(&frame, &everything, options, &watch, &unfinished.stage("all"));
+    let findings = test(&frame, &everything, params, &watch);
     let mut graph = CausalGraph {
         rows: transitions.len(),
         episodes: transitions.episodes(),
-        seed: options.seed,
-        ..CausalGraph::new(options.method.name(), eta, pairs(&frame, &findings))
+        seed: params.seed,
+        ..graph_of(params.method.name(), eta, &frame, &findings)
     };
-    for (pair, given) in graph.pairs.iter_mut().zip(given) {
+    for (pair, given) in graph.pairs_mut().iter_mut().zip(given) {
         pair.given = given;
     }
-    let mut graph = judge(graph, options);
-    if let Some(way) = options.by_action {
-        graph.by_action = by_action::graphs(&frame, &graph, way, options, &watch, unfinished);
-        graph = judge(graph, options);
+    let mut graph = judge(graph, params);
+    if let Some(way) = params.by_action {
+        graph.by_action = by_action::graphs(&frame, &graph, way, params, &watch);
+        graph = judge(graph, params);
     }
-    if options.bootstrap > 0 {
-        bootstrap::confidences(&mut graph, &frame, options, &watch, unfinished);
+    if params.bootstrap > 0 {
+        bootstrap::confidences(&mut graph, &frame, params, &watch);
     }
     Ok(graph)
 }
 
-/// Finds the causal graph without telling anyone how far it is.
-///
-/// # Errors
-/// When there are no rows, or the options do not fit the data.
-pub fn discover_quietly(
-    transitions: &Transitions,
-    options: &Options,
-) -> Result<CausalGraph, DiscoveryError> {
-    discover(transitions, options, &|_| ControlFlow::Continue(()))
-}
-
 /// Applies the correction, if wanted, and eta.
-pub(super) fn judge(graph: CausalGraph, options: &Options) -> CausalGraph {
+pub(super) fn judge(graph: CausalGraph, params: &DiscoverParams) -> CausalGraph {
     let eta = graph.eta;
-    if options.correct { graph.corrected() } else { graph.with_eta(eta) }
+    if params.correct { graph.corrected() } else { graph.with_eta(eta) }
 }
 
-/// Runs the method on the pairs allowed, unless this stage was finished before.
+/// Runs the method on the pairs allowed.
 pub(super) fn test(
     frame: &Frame,
     allowed: &[Vec<usize>],
-    options: &Options,
-    watch: &Watch<'_>,
-    stage: &Stage<'_>,
+    params: &DiscoverParams,
+    watch: &Tracker<'_>,
 ) -> Findings {
-    if let Some(findings) = stage.findings(frame.outputs.len(), frame.inputs.len()) {
-        let pairs = allowed.iter().map(Vec::len).sum::<usize>();
-        let name = |factors: &[Factor]| factors.last().map_or("", |last| &last.name).to_owned();
-        watch.advance(pairs as f64, &name(&frame.inputs), &name(&frame.outputs));
-        return findings;
-    }
     if watch.is_stopped() {
         return Findings::interrupted(frame.inputs.len(), allowed);
     }
-    let findings = match options.method {
-        Method::Auto => auto(frame, allowed, watch, stage),
-        Method::Fcit => fcit(frame, allowed, options.seed, watch, stage),
-    };
-    if !watch.is_stopped() {
-        stage.keep(&findings);
+    match params.method {
+        Method::Auto => auto(frame, allowed, watch),
+        Method::Fcit => fcit(frame, allowed, params.seed, watch),
     }
-    findings
+}
+
+/// The graph of a frame with what was found, not yet judged.
+pub(super) fn graph_of(method: &str, eta: f64, frame: &Frame, findings: &Findings) -> CausalGraph {
+    let names = |factors: &[Factor]| -> Vec<String> {
+        factors.iter().map(|factor| factor.name.clone()).collect()
+    };
+    let mut graph = CausalGraph::new(method, eta, &names(&frame.inputs), &names(&frame.outputs));
+    graph.pairs_mut().clone_from_slice(&pairs(frame, findings));
+    graph.with_eta(eta)
 }
 
 /// The pairs of a frame, effect by effect, with what was found.
 pub(super) fn pairs(frame: &Frame, findings: &Findings) -> Vec<Pair> {
     let reasons = verdict::reasons(frame, findings);
     let mut pairs = Vec::with_capacity(frame.inputs.len() * frame.outputs.len());
-    for (output, effect) in frame.outputs.iter().enumerate() {
-        for (input, cause) in frame.inputs.iter().enumerate() {
-            let finding = &findings.pairs[output][input];
+    for (output, row) in findings.pairs.iter().enumerate() {
+        for (input, finding) in row.iter().enumerate() {
             pairs.push(Pair {
                 p: finding.p,
                 strength: finding.strength,
                 proxy: finding.proxy,
                 reason: reasons[output][input].clone(),
-                ..Pair::new(&cause.name, &effect.name)
+                ..Pair::new(CauseId(input), EffectId(output))
             });
         }
     }
@@ -198,10 +166,10 @@ pub(super) fn pairs(frame: &Frame, findings: &Findings) -> Vec<Pair> {
 }
 
 /// What was said beforehand about each pair.
-fn given(frame: &Frame, options: &Options) -> Result<Vec<Option<Given>>, DiscoveryError> {
+fn given(frame: &Frame, params: &DiscoverParams) -> Result<Vec<Option<Given>>, DiscoveryError> {
     let mut all = vec![None; frame.inputs.len() * frame.outputs.len()];
-    let required = options.required.iter().map(|edge| (edge, Given::Required));
-    let forbidden = options.forbidden.iter().map(|edge| (edge, Given::Forbidden));
+    let required = params.required.iter().map(|edge| (edge, Given::Required));
+    let forbidden = params.forbidden.iter().map(|edge| (edge, Given::Forbidden));
     for ((cause, effect), given) in required.chain(forbidden) {
         let unknown = |what: &'static str, name: &str, factors: &[Factor]| {
             let names = factors.iter().map(|factor| factor.name.as_str());

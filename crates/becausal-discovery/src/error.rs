@@ -29,9 +29,19 @@ pub enum DiscoveryError {
     /// Graphs by action need one categorical action.
     #[error("graphs by action need one categorical action; {0}")]
     NoActionValues(String),
-    /// What was found before is not of this discovery.
-    #[error("cannot go on: {0}")]
-    Resume(String),
+    /// A graph of other variables.
+    #[error(
+        "the graph names `{name}`, which the schema `{schema}` does not have ({hint}): it was made \
+         from other data"
+    )]
+    OtherVariables {
+        /// The variable.
+        name: String,
+        /// The name of the schema.
+        schema: String,
+        /// What was probably meant.
+        hint: String,
+    },
     /// A graph file that is not one.
     #[error("not a causal graph: {0}")]
     Graph(String),

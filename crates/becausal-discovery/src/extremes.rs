@@ -6,6 +6,7 @@
 //! at an influence, none cannot be claimed.
 
 use super::frame::Frame;
+use super::reason::RowGroup;
 use super::student::upper_tail;
 use becausal_core::normal_quantile;
 use becausal_core::schema::Kind;
@@ -26,8 +27,8 @@ const APART: u32 = 2;
 #[derive(Debug)]
 struct End {
     input: usize,
-    /// Which rows these are, in words.
-    name: String,
+    /// Which rows these are.
+    group: RowGroup,
     /// Their places among all rows kept.
     places: Vec<usize>,
 }
@@ -50,29 +51,31 @@ pub(super) struct Rests(Vec<Vec<Vec<f64>>>);
 pub(super) struct Hint {
     /// How probable it is without any influence, all ends considered.
     pub p: f64,
-    /// The rows, in words.
-    pub name: String,
+    /// How many rows.
+    pub rows: usize,
+    /// Which rows.
+    pub group: RowGroup,
 }
 
 impl Extremes {
     /// The extreme rows of a frame.
     pub(super) fn of(frame: &Frame) -> Self {
-        let mut found: Vec<(usize, String, Vec<u32>)> = Vec::new();
+        let mut found: Vec<(usize, RowGroup, Vec<u32>)> = Vec::new();
         for (input, factor) in frame.inputs.iter().enumerate() {
             for &column in factor.columns.iter().filter(|&&column| !frame.u[column].constant) {
                 let values = &frame.u[column].values;
-                let name = &factor.name;
+                let of = || factor.name.clone();
                 if matches!(factor.kind, Kind::Categorical(_) | Kind::Boolean) {
                     for value in rare_values(values) {
                         let score = |row: usize| (values[row] == value).then_some(0.0);
-                        let name = format!("with `{name}` = {}", factor.kind.show(value));
-                        found.push((input, name, most_extreme(frame, score)));
+                        let group = RowGroup::Value { of: of(), value: factor.kind.show(value) };
+                        found.push((input, group, most_extreme(frame, score)));
                     }
                 } else {
                     let high = most_extreme(frame, |row| Some(values[row]));
                     let low = most_extreme(frame, |row| Some(-values[row]));
-                    found.push((input, format!("with the largest `{name}`"), high));
-                    found.push((input, format!("with the smallest `{name}`"), low));
+                    found.push((input, RowGroup::Largest { of: of() }, high));
+                    found.push((input, RowGroup::Smallest { of: of() }, low));
                 }
             }
         }
@@ -85,9 +88,9 @@ impl Extremes {
         }
         let ends = found
             .into_iter()
-            .map(|(input, name, rows)| {
+            .map(|(input, group, rows)| {
                 let place = |row: &u32| places[*row as usize] as usize;
-                End { input, name, places: rows.iter().map(place).collect() }
+                End { input, group, places: rows.iter().map(place).collect() }
             })
             .collect();
         Self { ends, rows, places }
@@ -125,20 +128,20 @@ impl Extremes {
     /// What the ends of the *other* inputs say about the influence of an input: `cause` and
     /// `effect` are what is left over of either.
     pub(super) fn hint(&self, input: usize, cause: &Rests, effect: &Rests) -> Option<Hint> {
-        let mut best: Option<(f64, usize, &str)> = None;
+        let mut best: Option<(f64, usize, &RowGroup)> = None;
         let mut tests = 0;
         for ((end, cause), effect) in self.ends.iter().zip(&cause.0).zip(&effect.0) {
             for (cause, effect) in cause.iter().zip(effect).filter(|_| end.input != input) {
                 let p = correlation(cause, effect);
                 tests += 1;
                 if best.is_none_or(|best| p < best.0) {
-                    best = Some((p, cause.len(), &end.name));
+                    best = Some((p, cause.len(), &end.group));
                 }
             }
         }
-        let (p, size, name) = best?;
+        let (p, rows, group) = best?;
         let p = (p * f64::from(tests)).min(1.0);
-        Some(Hint { p, name: format!("the {size} rows {name}") })
+        Some(Hint { p, rows, group: group.clone() })
     }
 }
 

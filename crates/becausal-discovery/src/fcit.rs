@@ -15,9 +15,8 @@ use super::frame::Frame;
 use super::student::mean_above_zero;
 use super::table::Table;
 use super::tree::Tree;
-use super::unfinished::Stage;
-use super::watch::Watch;
 use becausal_core::Stream;
+use becausal_core::progress::Tracker;
 
 /// Divisions by which the tree size is chosen.
 const CHOOSING: usize = 3;
@@ -43,8 +42,7 @@ pub(super) fn fcit(
     frame: &Frame,
     allowed: &[Vec<usize>],
     seed: u64,
-    watch: &Watch<'_>,
-    stage: &Stage<'_>,
+    watch: &Tracker<'_>,
 ) -> Findings {
     let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
     if frame.rows() < LEAST_ROWS {
@@ -75,23 +73,14 @@ pub(super) fn fcit(
     }
     let solved: Vec<Option<Vec<Finding>>> = problems
         .par_iter()
-        .enumerate()
-        .map(|(number, problem)| {
+        .map(|problem| {
             if watch.is_stopped() {
                 return None;
             }
-            let kept = stage.part(number, problem.causes.len(), frame.inputs.len());
-            let found = kept.map_or_else(
-                || {
-                    let found = problem.solve(frame, seed);
-                    stage.keep_part(number, &found, 0.0);
-                    found
-                },
-                |(found, _)| found,
-            );
+            let found = problem.solve(frame, seed);
             for &input in &problem.causes {
                 let effect = &frame.outputs[problem.output].name;
-                watch.advance(1.0, &frame.inputs[input].name, effect);
+                watch.advance(1.0, &format!("{} -> {effect}", frame.inputs[input].name));
             }
             Some(found)
         })

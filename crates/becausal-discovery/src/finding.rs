@@ -1,7 +1,5 @@
 //! What a test found out about a pair, before any threshold is applied.
 
-use serde_json::{Value, json};
-
 use super::extremes::Hint;
 use super::remainder::Remainder;
 
@@ -40,49 +38,6 @@ impl Finding {
 
     /// Not tested.
     pub(super) const INTERRUPTED: Self = Self { interrupted: true, ..Self::NOTHING };
-
-    /// As it is kept when a discovery is stopped; one that was interrupted never is.
-    pub(super) fn to_json(&self) -> Value {
-        json!({
-            "p": self.p,
-            "strength": self.strength,
-            "gain": self.gain,
-            "proxy": self.proxy,
-            "copy": self.copy,
-            "hint": self.hint.as_ref().map(|hint| json!({ "p": hint.p, "name": hint.name })),
-            "remainder": self.remainder.as_ref().map(Remainder::to_json),
-        })
-    }
-
-    /// The same as it was kept; `None` when it was not.
-    pub(super) fn from_json(value: &Value) -> Option<Self> {
-        let number = |key: &str| value.get(key)?.as_f64();
-        let copy = match value.get("copy")? {
-            Value::Null => None,
-            copy => Some(usize::try_from(copy.as_u64()?).ok()?),
-        };
-        let hint = match value.get("hint")? {
-            Value::Null => None,
-            hint => Some(Hint {
-                p: hint.get("p")?.as_f64()?,
-                name: hint.get("name")?.as_str()?.to_owned(),
-            }),
-        };
-        let remainder = match value.get("remainder")? {
-            Value::Null => None,
-            remainder => Some(Remainder::from_json(remainder)?),
-        };
-        Some(Self {
-            p: number("p")?,
-            strength: number("strength")?,
-            gain: number("gain")?,
-            proxy: value.get("proxy")?.as_bool()?,
-            copy,
-            hint,
-            remainder,
-            interrupted: false,
-        })
-    }
 }
 
 /// Findings about all pairs, and about the inputs among themselves.

@@ -1,42 +1,118 @@
 //! `graph.json`: a graph as text, and back.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::error::DiscoveryError;
-use super::graph::{ActionGraph, CausalGraph, Given, Pair};
+use super::graph::{ActionGraph, CausalGraph, Given, Pair, Verdict};
+use super::reason::Reason;
+
+/// The file, but for the pairs.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    method: String,
+    eta: f64,
+    #[serde(default)]
+    rows: usize,
+    #[serde(default)]
+    episodes: usize,
+    #[serde(default)]
+    seed: u64,
+    #[serde(default)]
+    corrected: bool,
+}
+
+/// The whole file.
+#[derive(Deserialize)]
+struct File {
+    #[serde(flatten)]
+    head: Head,
+    edges: Vec<Value>,
+    #[serde(default)]
+    action_edges: Option<Vec<Value>>,
+}
+
+/// One pair of the file: names instead of ids, and the fields of its reason beside the others.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    action: Option<BTreeMap<String, String>>,
+    cause: String,
+    effect: String,
+    p: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    adjusted_p: Option<f64>,
+    strength: f64,
+    verdict: Verdict,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    proxy: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    confidence: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    given: Option<Given>,
+    #[serde(flatten)]
+    reason: Map<String, Value>,
+}
 
 impl CausalGraph {
     /// The text of `graph.json`, one pair a line.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let head = json!({
-            "method": self.method,
-            "eta": self.eta,
-            "rows": self.rows,
-            "episodes": self.episodes,
-            "seed": self.seed,
-            "corrected": self.corrected,
-        });
-        let lines = |pairs: Vec<Value>| {
-            pairs.iter().map(|pair| format!("    {pair}")).collect::<Vec<_>>().join(",\n")
+        let head = Head {
+            method: self.method.clone(),
+            eta: self.eta,
+            rows: self.rows,
+            episodes: self.episodes,
+            seed: self.seed,
+            corrected: self.corrected,
         };
         let mut text = String::from("{\n");
-        for (key, value) in head.as_object().into_iter().flatten() {
+        for (key, value) in value_of(&head).as_object().into_iter().flatten() {
             let _ = writeln!(text, "  \"{key}\": {value},");
         }
-        let edges = lines(self.pairs.iter().map(|one| pair(one, None)).collect());
-        let _ = write!(text, "  \"edges\": [\n{edges}\n  ]");
+        let lines = |records: Vec<Record>| {
+            let lines: Vec<String> =
+                records.iter().map(|record| format!("    {}", value_of(record))).collect();
+            lines.join(",\n")
+        };
+        let edges = self.pairs().iter().map(|pair| self.record(pair, None)).collect();
+        let _ = write!(text, "  \"edges\": [\n{}\n  ]", lines(edges));
         if !self.by_action.is_empty() {
             let all = self.by_action.iter().flat_map(|graph| {
-                graph.pairs.iter().map(|one| pair(one, Some((&graph.variable, &graph.label))))
+                let action = (self.cause(graph.action), graph.label.as_str());
+                graph.pairs.iter().map(move |pair| self.record(pair, Some(action)))
             });
-            let all = lines(all.collect());
-            let _ = write!(text, ",\n  \"action_edges\": [\n{all}\n  ]");
+            let _ = write!(text, ",\n  \"action_edges\": [\n{}\n  ]", lines(all.collect()));
         }
         text.push_str("\n}\n");
         text
+    }
+
+    fn record(&self, pair: &Pair, action: Option<(&str, &str)>) -> Record {
+        let reason = pair.reason.as_ref().map(|reason| match reason {
+            // As earlier versions wrote it, and as people write it by hand.
+            Reason::Words { words } => {
+                Map::from_iter([("reason".to_owned(), words.clone().into())])
+            }
+            reason => value_of(reason).as_object().cloned().unwrap_or_default(),
+        });
+        Record {
+            action: action
+                .map(|(name, label)| BTreeMap::from([(name.to_owned(), label.to_owned())])),
+            cause: self.cause(pair.cause).to_owned(),
+            effect: self.effect(pair.effect).to_owned(),
+            p: pair.p,
+            adjusted_p: pair.adjusted_p,
+            strength: pair.strength,
+            verdict: pair.verdict,
+            proxy: pair.proxy,
+            confidence: pair.confidence,
+            given: pair.given,
+            reason: reason.unwrap_or_default(),
+        }
     }
 
     /// Reads the text of a `graph.json`. The verdicts are those of its evidence and eta.
@@ -44,197 +120,171 @@ impl CausalGraph {
     /// # Errors
     /// When it is not JSON, or something is missing, of the wrong kind, or out of range.
     pub fn from_json(text: &str) -> Result<Self, DiscoveryError> {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| DiscoveryError::Graph(error.to_string()))?;
-        let object = object(&value, "the file")?;
-        let eta = unit(object, "eta", "the graph")?;
-        let rows = list(object, "edges")?;
-        let mut pairs: Vec<Pair> = Vec::with_capacity(rows.len());
-        let mut known = std::collections::BTreeSet::new();
-        for (index, value) in rows.iter().enumerate() {
-            let pair = read_pair(value, &format!("edge {}", index + 1))?;
-            if !known.insert((pair.cause.clone(), pair.effect.clone())) {
-                let (cause, effect) = (&pair.cause, &pair.effect);
-                return Err(wrong(format!("`{cause} -> {effect}` stands twice")));
+        let file: File = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let head = file.head;
+        unit(Some(head.eta), "eta", "the graph")?;
+        let records = read_records(&file.edges, "edge")?;
+        let action_records = read_records(&file.action_edges.unwrap_or_default(), "action edge")?;
+        let causes = distinct(records.iter().map(|record| record.cause.as_str()));
+        let effects = distinct(records.iter().map(|record| record.effect.as_str()));
+        let mut graph = Self {
+            rows: head.rows,
+            episodes: head.episodes,
+            seed: head.seed,
+            corrected: head.corrected,
+            ..Self::new(&head.method, head.eta, &causes, &effects)
+        };
+        let ids = Ids { causes: &causes, effects: &effects };
+        let mut known = BTreeSet::new();
+        for pair in graph.pairs_mut() {
+            pair.reason = Some(Reason::NotListed);
+        }
+        for record in records {
+            let (cause, effect) = (record.cause.clone(), record.effect.clone());
+            let pair = ids.pair(record)?;
+            if !known.insert((pair.cause, pair.effect)) {
+                return Err(wrong(format!("`{cause} -> {effect}` is listed twice")));
             }
-            pairs.push(pair);
+            let at = pair.effect.0 * causes.len() + pair.cause.0;
+            graph.pairs_mut()[at] = pair;
         }
-        let by_action = match object.get("action_edges") {
-            None | Some(Value::Null) => Vec::new(),
-            Some(_) => read_actions(list(object, "action_edges")?)?,
-        };
-        let graph = Self {
-            method: string(object, "method", "the graph")?.to_owned(),
-            eta,
-            rows: count(object, "rows")?,
-            episodes: count(object, "episodes")?,
-            seed: object.get("seed").and_then(Value::as_u64).unwrap_or(0),
-            corrected: object.get("corrected").and_then(Value::as_bool).unwrap_or(false),
-            pairs,
-            by_action,
-        };
-        Ok(graph.with_eta(eta))
+        graph.by_action = read_actions(action_records, &ids)?;
+        Ok(graph.with_eta(head.eta))
     }
 }
 
-fn pair(pair: &Pair, action: Option<(&str, &str)>) -> Value {
-    let mut value = Map::new();
-    if let Some((variable, label)) = action {
-        value.insert("action".into(), json!({ variable: label }));
-    }
-    value.insert("cause".into(), json!(pair.cause));
-    value.insert("effect".into(), json!(pair.effect));
-    value.insert("p".into(), json!(pair.p));
-    if let Some(adjusted) = pair.adjusted_p {
-        value.insert("adjusted_p".into(), json!(adjusted));
-    }
-    value.insert("strength".into(), json!(pair.strength));
-    value.insert("verdict".into(), json!(pair.verdict.word()));
-    if let Some(reason) = &pair.reason {
-        value.insert("reason".into(), json!(reason));
-    }
-    if pair.proxy {
-        value.insert("proxy".into(), json!(true));
-    }
-    if let Some(confidence) = pair.confidence {
-        value.insert("confidence".into(), json!(confidence));
-    }
-    match pair.given {
-        Some(Given::Required) => value.insert("given".into(), json!("required")),
-        Some(Given::Forbidden) => value.insert("given".into(), json!("forbidden")),
-        None => None,
-    };
-    Value::Object(value)
+/// Looks names up.
+struct Ids<'a> {
+    causes: &'a [String],
+    effects: &'a [String],
 }
 
-fn read_pair(value: &Value, place: &str) -> Result<Pair, DiscoveryError> {
-    let object = object(value, place)?;
-    let mut pair = Pair::new(string(object, "cause", place)?, string(object, "effect", place)?);
-    pair.p = unit(object, "p", place)?;
-    pair.strength = unit(object, "strength", place)?;
-    let optional = |key: &str| match object.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(_) => unit(object, key, place).map(Some),
-    };
-    pair.adjusted_p = optional("adjusted_p")?;
-    pair.confidence = optional("confidence")?;
-    pair.proxy = object.get("proxy").and_then(Value::as_bool).unwrap_or(false);
-    pair.reason = object.get("reason").and_then(Value::as_str).map(str::to_owned);
-    pair.given = match object.get("given").and_then(Value::as_str) {
-        None => None,
-        Some("required") => Some(Given::Required),
-        Some("forbidden") => Some(Given::Forbidden),
-        Some(other) => {
-            return Err(wrong(format!(
-                "{place}: `given` is \"{other}\", expected \"required\" or \"forbidden\""
-            )));
-        }
-    };
-    match string(object, "verdict", place)? {
-        "edge" | "none" => {}
-        // A graph written by hand may say no more than that.
-        "untestable" => {
-            pair.reason.get_or_insert_with(|| "no reason is given".into());
-        }
-        other => {
-            return Err(wrong(format!(
-                "{place}: the verdict is \"{other}\", expected \"edge\", \"none\" or \"untestable\""
-            )));
-        }
+impl Ids<'_> {
+    fn cause(&self, name: &str) -> Result<super::graph::CauseId, DiscoveryError> {
+        let found = self.causes.iter().position(|known| known == name);
+        found
+            .map(super::graph::CauseId)
+            .ok_or_else(|| wrong(format!("`{name}` is not among the causes in `edges`")))
     }
-    Ok(pair)
+
+    fn effect(&self, name: &str) -> Result<super::graph::EffectId, DiscoveryError> {
+        let found = self.effects.iter().position(|known| known == name);
+        found
+            .map(super::graph::EffectId)
+            .ok_or_else(|| wrong(format!("`{name}` is not among the effects in `edges`")))
+    }
+
+    fn pair(&self, record: Record) -> Result<Pair, DiscoveryError> {
+        let mut reason = read_reason(&record.reason);
+        if record.verdict == Verdict::Untestable && reason.is_none() {
+            // A graph written by hand may say no more than that.
+            reason = Some(Reason::Words { words: "no reason is given".to_owned() });
+        }
+        Ok(Pair {
+            cause: self.cause(&record.cause)?,
+            effect: self.effect(&record.effect)?,
+            p: record.p,
+            adjusted_p: record.adjusted_p,
+            strength: record.strength,
+            verdict: record.verdict,
+            reason,
+            proxy: record.proxy,
+            confidence: record.confidence,
+            given: record.given,
+        })
+    }
 }
 
-fn read_actions(rows: &[Value]) -> Result<Vec<ActionGraph>, DiscoveryError> {
+/// The reason of a record: typed, or in words as earlier versions wrote it.
+fn read_reason(fields: &Map<String, Value>) -> Option<Reason> {
+    let words = fields.get("reason")?.as_str()?.to_owned();
+    let typed = serde_json::from_value(Value::Object(fields.clone()));
+    Some(typed.unwrap_or(Reason::Words { words }))
+}
+
+fn read_records(values: &[Value], noun: &str) -> Result<Vec<Record>, DiscoveryError> {
+    let read = |(index, value): (usize, &Value)| {
+        let place = format!("{noun} {}", index + 1);
+        let record: Record = serde_json::from_value(value.clone())
+            .map_err(|error| wrong(format!("{place}: {error}")))?;
+        for (name, text) in [("cause", &record.cause), ("effect", &record.effect)] {
+            if text.is_empty() {
+                return Err(wrong(format!("{place}: `{name}` is empty, expected a name")));
+            }
+        }
+        unit(Some(record.p), "p", &place)?;
+        unit(Some(record.strength), "strength", &place)?;
+        unit(record.adjusted_p, "adjusted_p", &place)?;
+        unit(record.confidence, "confidence", &place)?;
+        Ok(record)
+    };
+    values.iter().enumerate().map(read).collect()
+}
+
+fn read_actions(records: Vec<Record>, ids: &Ids<'_>) -> Result<Vec<ActionGraph>, DiscoveryError> {
     let mut graphs: Vec<ActionGraph> = Vec::new();
-    for (index, value) in rows.iter().enumerate() {
-        let place = format!("action edge {}", index + 1);
-        let action = object(value, &place)?.get("action").and_then(Value::as_object);
-        let one = action.filter(|action| action.len() == 1).and_then(|action| {
-            action.iter().next().and_then(|(name, label)| Some((name, label.as_str()?)))
-        });
-        let Some((variable, label)) = one else {
+    for (index, mut record) in records.into_iter().enumerate() {
+        let action = record.action.take().filter(|action| action.len() == 1);
+        let Some((variable, label)) = action.and_then(|mut action| action.pop_first()) else {
             return Err(wrong(format!(
-                "{place}: expected an `action` like {{\"build\": \"depot\"}}"
+                "action edge {}: expected an `action` like {{\"build\": \"depot\"}}",
+                index + 1
             )));
         };
-        let pair = read_pair(value, &place)?;
-        match graphs.iter_mut().find(|g| g.variable == *variable && g.label == label) {
+        let (action, pair) = (ids.cause(&variable)?, ids.pair(record)?);
+        match graphs.iter_mut().find(|graph| graph.action == action && graph.label == label) {
             Some(graph) => graph.pairs.push(pair),
-            None => graphs.push(ActionGraph {
-                variable: variable.clone(),
-                label: label.to_owned(),
-                pairs: vec![pair],
-            }),
+            None => graphs.push(ActionGraph { action, label, pairs: vec![pair] }),
         }
     }
     Ok(graphs)
+}
+
+/// Each name once, in the order of first appearance.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
+}
+
+fn value_of(part: &impl Serialize) -> Value {
+    serde_json::to_value(part).expect("plain fields become JSON")
 }
 
 fn wrong(message: String) -> DiscoveryError {
     DiscoveryError::Graph(message)
 }
 
-fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Map<String, Value>, DiscoveryError> {
-    value.as_object().ok_or_else(|| wrong(format!("{place}: expected an object")))
-}
-
-fn list<'a>(object: &'a Map<String, Value>, key: &str) -> Result<&'a [Value], DiscoveryError> {
-    let found = object.get(key).and_then(Value::as_array);
-    found.map(Vec::as_slice).ok_or_else(|| wrong(format!("expected a list `{key}`")))
-}
-
-fn string<'a>(
-    object: &'a Map<String, Value>,
-    key: &str,
-    place: &str,
-) -> Result<&'a str, DiscoveryError> {
-    let found = object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    found.ok_or_else(|| wrong(format!("{place}: expected a text `{key}`")))
-}
-
-fn count(object: &Map<String, Value>, key: &str) -> Result<usize, DiscoveryError> {
-    match object.get(key) {
-        None => Ok(0),
-        Some(value) => value
-            .as_u64()
-            .and_then(|count| usize::try_from(count).ok())
-            .ok_or_else(|| wrong(format!("`{key}` is {value}, expected a count"))),
+fn unit(number: Option<f64>, key: &str, place: &str) -> Result<(), DiscoveryError> {
+    match number {
+        Some(number) if !(0.0..=1.0).contains(&number) => {
+            Err(wrong(format!("{place}: `{key}` is {number}, expected a number from 0 to 1")))
+        }
+        _ => Ok(()),
     }
-}
-
-fn unit(object: &Map<String, Value>, key: &str, place: &str) -> Result<f64, DiscoveryError> {
-    let value = object.get(key).unwrap_or(&Value::Null);
-    let number = value.as_f64().filter(|number| (0.0..=1.0).contains(number));
-    number
-        .ok_or_else(|| wrong(format!("{place}: `{key}` is {value}, expected a number from 0 to 1")))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::graph::CauseId;
+    use super::super::reason::RowGroup;
     use super::*;
 
     fn sample() -> CausalGraph {
-        let mut first = Pair::new("x", "x'");
+        let mut graph = CausalGraph::new("auto", 0.05, &["x", "a", "y"], &["x'"]);
+        graph.rows = 200;
+        graph.episodes = 7;
+        graph.seed = u64::MAX;
+        let [first, second, third] = graph.pairs_mut() else { panic!("three pairs") };
         first.p = 1.25e-9;
         first.strength = 0.93;
         first.confidence = Some(0.95);
         first.proxy = true;
-        let mut second = Pair::new("a", "x'");
-        second.reason = Some("`a` is never varied by the policy".into());
-        let mut third = Pair::new("y", "x'");
+        let group = RowGroup::Value { of: "a".into(), value: "main".into() };
+        second.reason = Some(Reason::Hint { rows: 40, group });
         third.given = Some(Given::Required);
         third.p = 0.3;
-        let mut graph = CausalGraph::new("auto", 0.05, vec![first.clone(), second, third]);
-        graph.rows = 200;
-        graph.episodes = 7;
-        graph.seed = u64::MAX;
-        let pairs = vec![first];
-        graph.by_action.push(ActionGraph {
-            variable: "build".into(),
-            label: "depot".into(),
-            pairs,
-        });
+        let pairs = vec![first.clone()];
+        graph.by_action.push(ActionGraph { action: CauseId(1), label: "depot".into(), pairs });
         graph.corrected()
     }
 
@@ -247,22 +297,90 @@ mod tests {
         assert_eq!(value["edges"][0]["cause"], "x");
         assert_eq!(value["edges"][0]["p"], 1.25e-9);
         assert_eq!(value["edges"][1]["verdict"], "untestable");
-        assert_eq!(value["action_edges"][0]["action"]["build"], "depot");
+        assert_eq!(value["edges"][1]["reason"], "hint");
+        assert_eq!(value["edges"][1]["rows"], 40);
+        assert_eq!(value["action_edges"][0]["action"]["a"], "depot");
     }
 
     #[test]
-    fn a_graph_that_is_none_is_refused_in_words() {
+    fn every_reason_survives_its_file() {
+        let name = || "x".to_owned();
+        let groups = [
+            RowGroup::All,
+            RowGroup::Largest { of: name() },
+            RowGroup::Smallest { of: name() },
+            RowGroup::Value { of: name(), value: "true".to_owned() },
+        ];
+        let mut reasons = vec![
+            Reason::Interrupted,
+            Reason::Constant { variable: name(), value: None },
+            Reason::NeverVaried { variable: name(), value: Some("1".to_owned()) },
+            Reason::FollowsState { variable: name() },
+            Reason::FollowsOthers { variable: name() },
+            Reason::Duplicate { of: name() },
+            Reason::FewRows { rows: 3 },
+            Reason::RarelyVaries { variable: name(), rows: 3 },
+            Reason::Unclear,
+            Reason::NeverChosen { label: name() },
+            Reason::NetworksUse,
+            Reason::NotListed,
+            Reason::Words { words: "because".to_owned() },
+        ];
+        for group in groups {
+            reasons.push(Reason::Hint { rows: 4, group: group.clone() });
+            reasons.push(Reason::FewDecide { rows: 4, group, unexplained: Some(name()) });
+        }
+        for reason in reasons {
+            let mut graph = sample();
+            graph.by_action[0].pairs[0].reason = Some(reason.clone());
+            graph.pairs_mut()[1].reason = Some(reason);
+            let graph = graph.with_eta(0.05);
+            assert_eq!(CausalGraph::from_json(&graph.to_json()), Ok(graph));
+        }
+    }
+
+    #[test]
+    fn a_reason_in_words_is_still_read_and_kept() {
+        let words = "`a` is never varied by the policy (always 0)";
+        let text = format!(
+            "{{\"method\": \"auto\", \"eta\": 0.001, \"edges\": [{{\"cause\": \"a\", \"effect\": \"x'\", \
+             \"p\": 1.0, \"strength\": 0.0, \"verdict\": \"untestable\", \"reason\": \"{words}\"}}]}}"
+        );
+        let graph = CausalGraph::from_json(&text).expect("a graph of an earlier version");
+        assert_eq!(graph.pairs()[0].reason, Some(Reason::Words { words: words.to_owned() }));
+        assert_eq!(graph.pairs()[0].verdict, Verdict::Untestable);
+        assert_eq!(CausalGraph::from_json(&graph.to_json()), Ok(graph));
+    }
+
+    #[test]
+    fn a_pair_that_the_file_does_not_list_is_untestable() {
+        let text = sample().to_json();
+        let without = text.replacen(
+            "\"cause\":\"y\",\"effect\":\"x'\"",
+            "\"cause\":\"y\",\"effect\":\"z'\"",
+            1,
+        );
+        assert_ne!(without, text);
+        let graph = CausalGraph::from_json(&without).expect("a graph");
+        assert_eq!(graph.pairs().len(), 6);
+        assert_eq!(graph.find("x", "z'").map(|pair| pair.verdict), Some(Verdict::Untestable));
+    }
+
+    #[test]
+    fn a_broken_graph_is_refused_with_its_place() {
         let text = sample().to_json();
         let cases = [
             ("{", "", "not a causal graph: "),
             ("\"eta\": 0.05", "\"eta\": 2", "the graph: `eta` is 2, expected a number from 0 to 1"),
-            ("1.25e-9", "null", "edge 1: `p` is null, expected a number from 0 to 1"),
-            ("\"edge\"", "\"maybe\"", "edge 1: the verdict is \"maybe\", expected \"edge\""),
-            ("\"cause\":\"a\"", "\"cause\":\"x\"", "`x -> x'` stands twice"),
-            ("\"edges\"", "\"edgs\"", "expected a list `edges`"),
-            ("\"rows\": 200", "\"rows\": -1", "`rows` is -1, expected a count"),
-            ("\"required\"", "\"wanted\"", "edge 3: `given` is \"wanted\""),
-            ("{\"build\":\"depot\"}", "7", "action edge 1: expected an `action` like"),
+            ("1.25e-9", "null", "edge 1: invalid type: null, expected f64"),
+            ("1.25e-9", "1.5", "edge 1: `p` is 1.5, expected a number from 0 to 1"),
+            ("\"edge\"", "\"maybe\"", "edge 1: unknown variant `maybe`, expected one of `edge`"),
+            ("\"cause\":\"a\"", "\"cause\":\"x\"", "`x -> x'` is listed twice"),
+            ("\"edges\"", "\"edgs\"", "missing field `edges`"),
+            ("\"rows\": 200", "\"rows\": -1", "invalid value: integer `-1`"),
+            ("\"required\"", "\"wanted\"", "edge 3: unknown variant `wanted`"),
+            ("{\"a\":\"depot\"}", "{}", "action edge 1: expected an `action` like"),
+            ("{\"a\":\"depot\"}", "{\"b\":\"depot\"}", "`b` is not among the causes"),
         ];
         for (from, to, expected) in cases {
             let broken = text.replacen(from, to, 1);

@@ -4,23 +4,13 @@
 //! is an edge when the cause is needed to predict the effect although all other inputs are known.
 //!
 //! ```
-//! use becausal_discovery::{Options, discover_quietly};
-//! use becausal_core::env::{EnvironmentError, collect, random_action};
+//! use becausal_core::env::{Options, record_at_random};
+//! use becausal_discovery::{DiscoverParams, discover};
 //! use becausal_envs::find;
-//! use becausal_core::Transitions;
 //!
-//! let entry = find("Vacuum-v0")?;
-//! let environment = entry.make(&becausal_core::env::Options::default())?;
-//! let schema = entry.schema();
-//! let mut data = Transitions::new(schema.clone());
-//! collect(
-//!     &environment,
-//!     2000,
-//!     0,
-//!     |_, stream, action| random_action(&schema, stream, action),
-//!     |part| Ok::<(), EnvironmentError>(data.append(part)),
-//! )?;
-//! let graph = discover_quietly(&data, &Options::default())?;
+//! let environment = find("Vacuum-v0")?.make(&Options::default())?;
+//! let data = record_at_random(&environment, 2000, 0)?;
+//! let graph = discover(&data, &DiscoverParams::default())?;
 //! assert_eq!(graph.parents("clean_1'"), ["position", "clean_1", "a"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -48,6 +38,7 @@ mod json;
 mod model;
 mod proxies;
 mod question;
+mod reason;
 mod reduced;
 mod remainder;
 mod ridge;
@@ -57,17 +48,13 @@ mod student;
 mod table;
 mod target;
 mod tree;
-mod unfinished;
 mod units;
 mod verdict;
-mod watch;
 
 pub use by_action::ByAction;
-pub use discover::{Method, Options, discover, discover_quietly, go_on};
+pub use discover::{DiscoverParams, Method, discover};
 pub use error::DiscoveryError;
-pub use graph::distinct;
-pub use graph::{ActionGraph, CausalGraph, Given, Pair, Verdict};
+pub use graph::{ActionGraph, CausalGraph, CauseId, EffectId, Given, Pair, Verdict};
+pub use reason::{Reason, RowGroup};
 pub use score::Score;
 pub use student::benjamini_hochberg;
-pub use unfinished::Unfinished;
-pub use watch::{Listener, Step};

@@ -4,9 +4,8 @@
 //! rows, or in few rows of a label under which alone the influence may act, it could not have been
 //! found, and none cannot be claimed.
 
-use serde_json::{Value, json};
-
 use super::frame::Frame;
+use super::reason::{Reason, RowGroup};
 use becausal_core::schema::Kind;
 
 /// Rows with a label in which less than this share of what is left over lies are not looked at.
@@ -25,8 +24,8 @@ const EXACT: f64 = 300.0;
 pub(super) struct Remainder {
     /// How many rows of equal size would make up what is left over in them.
     rows: f64,
-    /// Which rows these are, in words; empty for all.
-    name: String,
+    /// Which rows these are.
+    group: RowGroup,
     /// What is left over in all rows, a row; 0 where that is no more than rounding.
     loss: f64,
 }
@@ -55,7 +54,7 @@ impl Moments {
 struct Part {
     input: Option<usize>,
     rows: f64,
-    name: String,
+    group: RowGroup,
 }
 
 /// What a model leaves over of a target, in all rows and in those of every label.
@@ -81,7 +80,7 @@ impl Parts {
         for &square in &squares {
             all.add(square);
         }
-        let mut parts = vec![Part { input: None, rows: all.count(), name: String::new() }];
+        let mut parts = vec![Part { input: None, rows: all.count(), group: RowGroup::All }];
         for (input, factor) in frame.inputs.iter().enumerate() {
             let labels = match &factor.kind {
                 Kind::Categorical(labels) => labels.len(),
@@ -93,8 +92,8 @@ impl Parts {
                 let notable = |(_, part): &(usize, Moments)| part.squares >= PART * all.squares;
                 for (label, part) in moments.into_iter().enumerate().filter(notable) {
                     let value = factor.kind.show(label as f64);
-                    let name = format!(" with `{}` = {value}", factor.name);
-                    parts.push(Part { input: Some(input), rows: part.count(), name });
+                    let group = RowGroup::Value { of: factor.name.clone(), value };
+                    parts.push(Part { input: Some(input), rows: part.count(), group });
                 }
             }
         }
@@ -106,7 +105,7 @@ impl Parts {
     pub(super) fn least(&self, gate: impl Fn(usize) -> bool) -> Option<Remainder> {
         let parts = self.parts.iter().filter(|part| part.input.is_none_or(&gate));
         let least = parts.min_by(|one, other| one.rows.total_cmp(&other.rows))?;
-        Some(Remainder { rows: least.rows, name: least.name.clone(), loss: self.loss })
+        Some(Remainder { rows: least.rows, group: least.group.clone(), loss: self.loss })
     }
 }
 
@@ -116,36 +115,19 @@ impl Remainder {
         let loss = self.loss + other.loss;
         let share = if loss > 0.0 { self.loss / loss } else { 0.5 };
         let rows = share * self.rows + (1.0 - share) * other.rows;
-        let name = if other.rows < self.rows { other.name } else { self.name };
-        Self { rows, name, loss }
-    }
-
-    /// As it is kept when a discovery is stopped.
-    pub(super) fn to_json(&self) -> Value {
-        json!({ "rows": self.rows, "name": self.name, "loss": self.loss })
-    }
-
-    /// The same as it was kept; `None` when it was not.
-    pub(super) fn from_json(value: &Value) -> Option<Self> {
-        Some(Self {
-            rows: value.get("rows")?.as_f64()?,
-            name: value.get("name")?.as_str()?.to_owned(),
-            loss: value.get("loss")?.as_f64()?,
-        })
+        let group = if other.rows < self.rows { other.group } else { self.group };
+        Self { rows, group, loss }
     }
 
     /// Why no influence on `effect` can be excluded, if it cannot.
-    pub(super) fn reason(&self, effect: &str) -> Option<String> {
+    pub(super) fn reason(&self, effect: &str) -> Option<Reason> {
         if self.rows >= if self.loss > 0.0 { ENOUGH } else { EXACT } {
             return None;
         }
-        let plural = if self.rows < 1.5 { "" } else { "s" };
-        let rows = format!("{:.0} row{plural}{}", self.rows.max(1.0), self.name);
-        Some(if self.loss > 0.0 {
-            format!("what is left unexplained of `{effect}` lies in about {rows}; collect more")
-        } else {
-            format!("{rows}; collect more")
-        })
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let rows = self.rows.max(1.0).round_ties_even() as usize;
+        let unexplained = (self.loss > 0.0).then(|| effect.to_owned());
+        Some(Reason::FewDecide { rows, group: self.group.clone(), unexplained })
     }
 }
 
@@ -188,6 +170,11 @@ mod tests {
         Frame::of(&data, 0)
     }
 
+    /// The rows in which the flag is up.
+    fn with_a() -> RowGroup {
+        RowGroup::Value { of: "a".to_owned(), value: "true".to_owned() }
+    }
+
     fn least(frame: &Frame, residuals: &[f64]) -> Remainder {
         Parts::of(frame, residuals, None, 1e-9).least(|_| true).expect("all rows at least")
     }
@@ -197,8 +184,9 @@ mod tests {
         let frame = frame(4000);
         let few: Vec<f64> = (0..4000).map(|row| f64::from(u8::from(row % 1000 == 2))).collect();
         let reason = least(&frame, &few).reason("y'");
-        let expected = "what is left unexplained of `y'` lies in about 4 rows; collect more";
-        assert_eq!(reason.as_deref(), Some(expected));
+        let unexplained = Some("y'".to_owned());
+        let expected = Reason::FewDecide { rows: 4, group: RowGroup::All, unexplained };
+        assert_eq!(reason, Some(expected));
         assert_eq!(least(&frame, &vec![1.0; 4000]).reason("y'"), None);
     }
 
@@ -207,7 +195,7 @@ mod tests {
         let mut stream = Stream::new(3);
         let noise: Vec<f64> = (0..1200).map(|_| stream.normal()).collect();
         let reason = least(&frame(1200), &noise).reason("y'");
-        assert!(reason.is_some_and(|reason| reason.contains(" rows with `a` = true;")));
+        assert!(matches!(reason, Some(Reason::FewDecide { group, .. }) if group == with_a()));
         let parts = Parts::of(&frame(1200), &noise, None, 1e-9);
         let ungated = parts.least(|_| false).expect("all rows");
         assert_eq!(ungated.reason("y'"), None);
@@ -219,14 +207,15 @@ mod tests {
     fn where_nothing_is_left_over_all_rows_count() {
         let rounding = vec![1e-9; 800];
         let reason = least(&frame(800), &rounding).reason("y'");
-        assert_eq!(reason.as_deref(), Some("200 rows with `a` = true; collect more"));
+        let expected = Reason::FewDecide { rows: 200, group: with_a(), unexplained: None };
+        assert_eq!(reason, Some(expected));
         let rounding = vec![1e-9; 1200];
         assert_eq!(least(&frame(1200), &rounding).reason("y'"), None);
     }
 
     #[test]
     fn several_elements_count_by_what_is_left_of_them() {
-        let of = |rows: f64, loss: f64| Remainder { rows, name: String::new(), loss };
+        let of = |rows: f64, loss: f64| Remainder { rows, group: RowGroup::All, loss };
         assert!((of(30.0, 3.0).with(of(130.0, 1.0)).rows - 55.0).abs() < 1e-12);
         assert!((of(30.0, 0.0).with(of(130.0, 0.0)).rows - 80.0).abs() < 1e-12);
     }

@@ -1,7 +1,8 @@
-//! Why data cannot tell about a pair, in words.
+//! Why the data cannot tell about a pair.
 
 use super::finding::{Finding, Findings};
 use super::frame::{Factor, Frame, Series};
+use super::reason::Reason;
 use super::units::LEAST;
 use becausal_core::schema::Role;
 
@@ -27,23 +28,16 @@ const DECIDED: f64 = 1e-6;
 /// A hint of a few rows that chance alone gives to this share of the pairs counts.
 const HINT: f64 = 0.02;
 
-/// How the reason begins when a pair was tested and more rows could still show something.
-pub(super) const TOO_FEW: &str = "too few rows in which it could show";
-
 /// The reason why nothing could be found about each pair, `[output][input]`, where there is one.
 ///
 /// A reason only counts where nothing *was* found.
-pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<String>>> {
+pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reason>>> {
     let units = frame.units.sizes().iter().filter(|size| **size > 0.0).count();
-    let few = (units < LEAST).then(|| {
-        let rows = frame.rows();
-        let plural = if rows == 1 { "" } else { "s" };
-        format!("{TOO_FEW}: {rows} row{plural} in all")
-    });
+    let few = (units < LEAST).then(|| Reason::FewRows { rows: frame.rows() });
     let stretches = frame.units.stretches;
-    let causes: Vec<Option<String>> =
+    let causes: Vec<Option<Reason>> =
         (0..frame.inputs.len()).map(|input| few.clone().or_else(|| cause(frame, input))).collect();
-    let determined: Vec<Option<String>> = (0..frame.inputs.len())
+    let determined: Vec<Option<Reason>> = (0..frame.inputs.len())
         .map(|input| {
             let share = findings.unexplained.as_ref()?.get(input)?;
             (*share < DETERMINED).then(|| determined(&frame.inputs[input]))
@@ -60,12 +54,11 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Stri
                 .enumerate()
                 .map(|(input, finding)| {
                     if finding.interrupted {
-                        return Some("interrupted before it was tested".to_owned());
+                        return Some(Reason::Interrupted);
                     }
-                    let copy = finding.copy.map(|copy| {
-                        let copy = &frame.inputs[copy].name;
-                        format!("duplicate of `{copy}`: one of the two matters, the data cannot tell which")
-                    });
+                    let copy = finding
+                        .copy
+                        .map(|copy| Reason::Duplicate { of: frame.inputs[copy].name.clone() });
                     let ways = [&causes[input], &effect, &copy, &determined[input]];
                     let known = ways.into_iter().find_map(Clone::clone);
                     known.or_else(|| unclear(finding, stretches, name).filter(|_| findings.valid))
@@ -77,64 +70,59 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Stri
 
 /// Why nothing found does not mean that there is nothing.
 ///
-/// Stretches of an episode are alike, and what is slow seems to go together: there it takes more,
-/// unless the cause explains nearly all that the others do not.
-fn unclear(finding: &Finding, stretches: bool, effect: &str) -> Option<String> {
+/// Stretches of an episode are alike, and slow variables seem to move together. So there it takes a
+/// lower p-value, unless the cause explains nearly all that the others do not.
+fn unclear(finding: &Finding, stretches: bool, effect: &str) -> Option<Reason> {
     let strict = stretches && finding.strength < STRONG;
     let low = finding.p <= if strict { UNDECIDED_STRETCHES } else { UNDECIDED };
     if low {
-        return (finding.p > DECIDED).then(|| format!("{TOO_FEW}: what they show is not clear"));
+        return (finding.p > DECIDED).then_some(Reason::Unclear);
     }
     if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= HINT) {
-        return Some(format!("{TOO_FEW}: only {} hint at it", hint.name));
+        return Some(Reason::Hint { rows: hint.rows, group: hint.group.clone() });
     }
-    let reason = finding.remainder.as_ref()?.reason(effect)?;
-    Some(format!("{TOO_FEW}: {reason}"))
+    finding.remainder.as_ref()?.reason(effect)
 }
 
-fn determined(factor: &Factor) -> String {
-    let name = &factor.name;
+fn determined(factor: &Factor) -> Reason {
+    let variable = factor.name.clone();
     if factor.role == Role::Action {
-        format!("`{name}` is never varied by the policy: the state determines it")
+        Reason::FollowsState { variable }
     } else {
-        format!("`{name}` never varies on its own: the other inputs determine it")
+        Reason::FollowsOthers { variable }
     }
 }
 
 /// What keeps a cause from showing any effect.
-fn cause(frame: &Frame, input: usize) -> Option<String> {
+fn cause(frame: &Frame, input: usize) -> Option<Reason> {
     let factor = &frame.inputs[input];
-    let name = &factor.name;
     if frame.input_is_constant(input) {
         let value = factor.columns.first().map(|&column| frame.u[column].mean);
-        let shown =
+        let value =
             value.filter(|_| factor.columns.len() == 1).map(|value| factor.kind.show(value));
-        let always = shown.map_or_else(String::new, |value| format!(" (always {value})"));
+        let variable = factor.name.clone();
         return Some(if factor.role == Role::Action {
-            format!("`{name}` is never varied by the policy{always}")
+            Reason::NeverVaried { variable, value }
         } else {
-            format!("`{name}` is constant{always}")
+            Reason::Constant { variable, value }
         });
     }
     rare(factor, &frame.u)
 }
 
 /// What keeps an effect from showing any cause.
-fn effect(frame: &Frame, output: usize) -> Option<String> {
+fn effect(frame: &Frame, output: usize) -> Option<Reason> {
     let factor = &frame.outputs[output];
     if frame.output_is_constant(output) {
-        return Some(format!("`{}` is constant", factor.name));
+        return Some(Reason::Constant { variable: factor.name.clone(), value: None });
     }
     rare(factor, &frame.v)
 }
 
-fn rare(factor: &Factor, columns: &[Series]) -> Option<String> {
+fn rare(factor: &Factor, columns: &[Series]) -> Option<Reason> {
     let departures = factor.columns.iter().map(|&column| departures(&columns[column].values));
-    let most = departures.max().unwrap_or(0);
-    (most < RARE).then(|| {
-        let plural = if most == 1 { "" } else { "s" };
-        format!("{TOO_FEW}: `{}` departs from its usual value in {most} row{plural}", factor.name)
-    })
+    let rows = departures.max().unwrap_or(0);
+    (rows < RARE).then(|| Reason::RarelyVaries { variable: factor.name.clone(), rows })
 }
 
 /// The rows whose value is not the median; a value that nearly all rows have is the median.

@@ -1,11 +1,7 @@
 //! What stands behind an explanation, and what speaks against it.
 
-use std::collections::BTreeMap;
-
 use crate::chain::{Chain, Edge, Node, Part, Way};
-use becausal_core::schema::Schema;
-use becausal_discovery::CausalGraph;
-use becausal_discovery::{Pair, Verdict};
+use becausal_discovery::{CausalGraph, CauseId, EffectId, Pair, Reason, Verdict};
 use becausal_model::Dynamics;
 
 /// Members of a model that differ by more than this share of a variable's spread are a doubt.
@@ -58,7 +54,7 @@ pub enum Doubt {
         /// The effect.
         to: Node,
         /// Why not.
-        reason: Option<String>,
+        reason: Option<Reason>,
     },
     /// The cause may only stand for another one.
     Proxy {
@@ -105,15 +101,19 @@ impl Evidence {
         graph: Option<&CausalGraph>,
         with_policy: bool,
     ) -> Self {
-        let schema = chain.trajectory().schema();
-        let findings: BTreeMap<(&str, &str), &Pair> = graph
-            .iter()
-            .flat_map(|graph| &graph.pairs)
-            .map(|pair| ((pair.cause.as_str(), pair.effect.as_str()), pair))
-            .collect();
+        let states = chain.trajectory().shape().states.len();
         let finding = |edge: &Edge| {
-            let effect = effect_name(schema, edge.to)?;
-            findings.get(&(edge.from.name(schema), effect.as_str())).map(|&pair| pair.clone())
+            let cause = match edge.from.part {
+                Part::State => CauseId(edge.from.index),
+                Part::Action => CauseId(states + edge.from.index),
+                Part::Outcome | Part::Reward => return None,
+            };
+            let effect = match edge.to.part {
+                Part::State => EffectId(edge.to.index),
+                Part::Outcome => EffectId(states + edge.to.index),
+                Part::Action | Part::Reward => return None,
+            };
+            graph.map(|graph| graph.pair(cause, effect).clone())
         };
         let asked = |edge: &Edge| matches!(edge.way, Way::Action | Way::Influence);
         let links: Vec<LinkEvidence> = chain
@@ -135,15 +135,6 @@ impl Evidence {
             doubts.push(Doubt::WithoutPolicy);
         }
         Self { links, doubts }
-    }
-}
-
-/// The name of an effect as graphs have it: next states with a prime.
-fn effect_name(schema: &Schema, node: Node) -> Option<String> {
-    match node.part {
-        Part::State => Some(format!("{}'", node.name(schema))),
-        Part::Outcome => Some(node.name(schema).to_owned()),
-        Part::Action | Part::Reward => None,
     }
 }
 

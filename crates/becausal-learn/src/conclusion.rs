@@ -1,7 +1,7 @@
 //! The end of a training: how good the policy is, and what its explanations need.
 
 use becausal_core::Stream;
-use becausal_model::{Checked, FitOptions, ModelKind, Structure, WorldModel};
+use becausal_model::{Checked, ModelKind, ModelParams, Structure, WorldModel};
 
 use super::actor_critic::ActorCritic;
 use super::error::LearningError;
@@ -50,15 +50,12 @@ impl Training {
         };
         let mut graph = self.discover(&self.data)?;
         let options = self.fit_options(self.settings.final_fit_steps);
-        let options = FitOptions { rate: FitOptions::default().rate, ..options };
-        let fit = |kind: ModelKind, structure: &Structure, most: usize| {
-            let options = FitOptions { members: options.members.min(most), ..options.clone() };
-            WorldModel::fit(&self.data, kind, structure, &options, &|_| {})
-        };
+        let options = ModelParams { rate: ModelParams::default().rate, ..options };
         let model = if kind == ModelKind::Causal {
-            Checked::fit(&self.data, &mut graph, fit)?.model
+            Checked::fit(&self.data, &mut graph, &options)?.model
         } else {
-            fit(kind, &Structure::of(&self.schema, &graph), usize::MAX)?.0
+            let structure = Structure::of(&self.schema, &graph);
+            WorldModel::fit(&self.data, kind, &structure, &options)?.0
         };
         self.graph = Some(graph);
         self.model = Some(model);

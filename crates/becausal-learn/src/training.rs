@@ -6,8 +6,8 @@ use becausal_core::Stream;
 use becausal_core::data::Transitions;
 use becausal_core::env::{AnyEnvironment, Environment};
 use becausal_core::schema::Schema;
-use becausal_discovery::{CausalGraph, Options, discover_quietly};
-use becausal_model::{FitOptions, Sizes, WorldModel};
+use becausal_discovery::{CausalGraph, DiscoverParams, discover};
+use becausal_model::{ModelParams, Sizes, WorldModel};
 
 use super::actor_critic::ActorCritic;
 use super::coverage::Coverage;
@@ -122,22 +122,25 @@ impl Training {
         } else {
             data
         };
-        let options =
-            Options { eta: Some(self.settings.eta), seed: self.seed, ..Options::default() };
-        Ok(discover_quietly(rows, &options)?)
+        let params = DiscoverParams {
+            eta: Some(self.settings.eta),
+            seed: self.seed,
+            ..DiscoverParams::default()
+        };
+        Ok(discover(rows, &params)?)
     }
 
-    pub(super) fn fit_options(&self, steps: usize) -> FitOptions {
+    pub(super) fn fit_options(&self, steps: usize) -> ModelParams {
         let settings = &self.settings;
         let width = settings.model_width;
-        FitOptions {
+        ModelParams {
             members: settings.members,
             sizes: Sizes { encoder: width, hidden: width, ..Sizes::default() },
             batch: settings.fit_batch,
             steps,
             rate: settings.fit_rate,
             seed: self.seed,
-            ..FitOptions::default()
+            ..ModelParams::default()
         }
     }
 

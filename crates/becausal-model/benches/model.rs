@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use becausal_core::data::Row;
 use becausal_core::{Schema, Stream, Transitions};
-use becausal_model::{FitOptions, ModelKind, Sizes, Structure, WorldModel};
+use becausal_model::{ModelKind, ModelParams, Sizes, Structure, WorldModel};
 use ndarray::Array2;
 use ndarray::linalg::general_mat_mul;
 
@@ -98,17 +98,17 @@ fn training(name: &str, schema: &Arc<Schema>, parents: usize, width: usize) {
     let threads = rayon::current_num_threads();
     let (few, many) = (10, 40);
     let seconds = |steps| {
-        let options = FitOptions {
+        let options = ModelParams {
             members: threads,
             sizes: Sizes { encoder: width, hidden: 128, action: 64, key: 64 },
             batch: 1024,
             steps,
             interval: usize::MAX,
             prune: 1.0,
-            ..FitOptions::default()
+            ..ModelParams::default()
         };
         let start = Instant::now();
-        let fitted = WorldModel::fit(&data, ModelKind::Causal, &structure, &options, &|_| {});
+        let fitted = WorldModel::fit(&data, ModelKind::Causal, &structure, &options);
         let (model, _) = fitted.expect("a fit");
         (start.elapsed().as_secs_f64(), model.parameters())
     };
@@ -124,9 +124,9 @@ fn training(name: &str, schema: &Arc<Schema>, parents: usize, width: usize) {
 fn rollouts() {
     let schema = cart_pole();
     let data = noise(&schema, 4_096);
-    let options = FitOptions { steps: 1, ..FitOptions::default() };
+    let options = ModelParams { steps: 1, ..ModelParams::default() };
     let structure = Structure::full(&schema);
-    let fitted = WorldModel::fit(&data, ModelKind::Causal, &structure, &options, &|_| {});
+    let fitted = WorldModel::fit(&data, ModelKind::Causal, &structure, &options);
     let (model, _) = fitted.expect("a fit");
     let (rows, states) = (4096, schema.state_slots().len());
     let mut now: Vec<f64> = vec![0.0; rows * states];

@@ -9,14 +9,17 @@
 use rayon::prelude::*;
 
 use becausal_core::data::Transitions;
-use becausal_discovery::{CausalGraph, Verdict};
+use becausal_discovery::{CausalGraph, Reason, Verdict};
 use becausal_nn::Block;
 
-use super::dynamics::effects;
+use super::error::FitError;
+use super::fit_data::FitData;
+use super::inputs::Encoded;
 use super::member::{Member, ModelKind};
 use super::probe::likelihoods;
 use super::score::log_mean;
-use super::structure::{Structure, causes};
+use super::structure::Structure;
+use super::train::ModelParams;
 use super::world_model::{FitReport, WorldModel};
 
 /// Networks over the full graph, and dense ones, at most. Each is compared with the causal one that
@@ -82,23 +85,36 @@ impl Checked {
     /// can be told apart one by one. The pairs in question become untestable in the graph: the
     /// networks use the cause, but no test has confirmed it.
     ///
-    /// `fit(kind, structure, most)` fits a model with `most` members at most to `data`, with the same
-    /// seed and the same held-out episodes each time, as [`WorldModel::fit`] does.
+    /// All fits have the same seed, the same held-out episodes and the same encoded rows.
     ///
     /// # Errors
-    /// Those of `fit`.
-    pub fn fit<E>(
+    /// When there are too few data, a value is not finite, a fit breaks down, or the listener stops it.
+    pub fn fit(
         data: &Transitions,
         graph: &mut CausalGraph,
-        mut fit: impl FnMut(ModelKind, &Structure, usize) -> Result<(WorldModel, FitReport), E>,
-    ) -> Result<Self, E> {
-        let structure = Structure::of(data.schema(), graph);
-        let (mut model, mut report) = fit(ModelKind::Causal, &structure, usize::MAX)?;
-        let held_out = data.select_episodes(&report.held_out);
+        params: &ModelParams,
+    ) -> Result<Self, FitError> {
+        Self::fit_to(&FitData::new(data, params)?, graph, params)
+    }
+
+    /// The same with data that were made ready before.
+    ///
+    /// # Errors
+    /// When a fit breaks down, or the listener stops it.
+    pub fn fit_to(
+        data: &FitData,
+        graph: &mut CausalGraph,
+        params: &ModelParams,
+    ) -> Result<Self, FitError> {
+        let schema = data.train.schema();
+        let structure = Structure::of(schema, graph);
+        let (mut model, mut report) =
+            WorldModel::fit_to(data, ModelKind::Causal, &structure, params)?;
+        let few = ModelParams { members: params.members.min(COMPARED), ..params.clone() };
         let mut gains: Vec<Gain> = Vec::new();
         for kind in [ModelKind::Full, ModelKind::Mlp] {
-            let (everything, _) = fit(kind, &structure, COMPARED)?;
-            gains.extend(model.gains_of(&everything, &held_out));
+            let (everything, _) = WorldModel::fit_to(data, kind, &structure, &few)?;
+            gains.extend(model.gains_of(&everything, data));
         }
         // Of an effect that both predict better, the larger gain.
         gains.sort_by(|a, b| a.effect.cmp(&b.effect).then(b.nats.total_cmp(&a.nats)));
@@ -109,15 +125,14 @@ impl Checked {
             let doubtful = gains.iter().filter(|gain| gain.is_clear() && gain.rows < enough);
             let doubtful: Vec<usize> = doubtful.map(|gain| gain.effect).collect();
             let wider = structure.widened(&short).in_doubt(&doubtful);
-            (model, report) = fit(ModelKind::Causal, &wider, usize::MAX)?;
+            (model, report) = WorldModel::fit_to(data, ModelKind::Causal, &wider, params)?;
             model.narrow();
         }
-        let names = effects(data.schema());
-        let causes = causes(data.schema());
+        let (names, causes) = (schema.effects(), schema.causes());
         let shortfall = |&Gain { effect, nats, certain, errors, .. }: &Gain| {
             let new = |cause: &&usize| !structure.parents(effect).contains(*cause);
             let used = model.structure.parents(effect).iter().filter(new);
-            let used: Vec<String> = used.map(|&cause| causes[cause].to_owned()).collect();
+            let used: Vec<String> = used.map(|&cause| causes[cause].clone()).collect();
             let effect = names[effect].clone();
             (certain || !used.is_empty()).then_some(Shortfall { effect, gain: nats, errors, used })
         };
@@ -159,14 +174,14 @@ impl Gain {
 impl Shortfall {
     /// Takes back that there is no influence.
     fn tell(&self, graph: &mut CausalGraph) {
-        for pair in graph.pairs.iter_mut().filter(|pair| pair.effect == self.effect) {
+        let used: Vec<bool> =
+            graph.causes().iter().map(|cause| self.used.contains(cause)).collect();
+        let effect = graph.effects().iter().position(|effect| *effect == self.effect);
+        for pair in graph.pairs_mut().iter_mut().filter(|pair| Some(pair.effect.0) == effect) {
             let asked = pair.verdict == Verdict::None && pair.given.is_none();
-            if asked && (self.used.is_empty() || self.used.contains(&pair.cause)) {
+            if asked && (self.used.is_empty() || used[pair.cause.0]) {
                 pair.verdict = Verdict::Untestable;
-                pair.reason = Some(format!(
-                    "networks that read it predict `{}` better, but no test confirms it",
-                    self.effect
-                ));
+                pair.reason = Some(Reason::NetworksUse);
             }
         }
     }
@@ -174,13 +189,14 @@ impl Shortfall {
 
 impl WorldModel {
     /// The effects that networks over everything predict better.
-    fn gains_of(&self, everything: &Self, data: &Transitions) -> Vec<Gain> {
+    fn gains_of(&self, everything: &Self, prepared: &FitData) -> Vec<Gain> {
+        let data = &prepared.held_out;
         if data.episodes() < LEAST_EPISODES {
             return Vec::new();
         }
         let members = self.members().min(everything.members());
-        let own = self.likelihoods(data, members);
-        let other = everything.likelihoods(data, members);
+        let own = self.likelihoods(&prepared.held_out_rows, members);
+        let other = everything.likelihoods(&prepared.held_out_rows, members);
         let [own_scores, other_scores] = [self, everything].map(|model| model.score(data));
         let gain = |effect: usize| {
             let episodes: Vec<(f64, f64)> = (0..data.episodes())
@@ -207,16 +223,15 @@ impl WorldModel {
     }
 
     /// The log-likelihood of each row under the mixture of the first members: `[effects][rows]`.
-    fn likelihoods(&self, data: &Transitions, members: usize) -> Vec<Vec<f64>> {
-        let rows = self.encoding.encode_all(data);
+    fn likelihoods(&self, rows: &Encoded, members: usize) -> Vec<Vec<f64>> {
         let predict = |member: &Member| member.predict(&rows.inputs, &self.structure);
         let said: Vec<Block> = self.members[..members].par_iter().map(predict).collect();
         let of_effect = |effect: usize| {
             let each: Vec<Vec<f64>> =
-                said.iter().map(|said| likelihoods(&self.encoding, &rows, effect, said)).collect();
+                said.iter().map(|said| likelihoods(&self.encoding, rows, effect, said)).collect();
             let mixed =
                 |row: usize| log_mean(&each.iter().map(|rows| rows[row]).collect::<Vec<_>>());
-            (0..data.len()).map(mixed).collect()
+            (0..rows.inputs.rows()).map(mixed).collect()
         };
         (0..self.structure.effects()).map(of_effect).collect()
     }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use becausal_core::Stream;
 use becausal_nn::{AdamW, Gradients, Likelihood, Pool, Schedule, Tape};
 
-use super::dynamics::effects;
 use super::encoding::Encoding;
 use super::error::FitError;
 use super::inputs::Encoded;
 use super::member::Member;
 use super::structure::Structure;
-use super::train::FitOptions;
+use super::train::ModelParams;
 
 /// What [`AdamW`] keeps: a memory of a hundred steps, not a thousand. A row that breaks a rule has a large
 /// gradient, and must not slow all that is learned after it.
@@ -45,7 +44,7 @@ impl<'a> Descent<'a> {
     /// Begins with `sample`, the rows to learn from, some of them several times.
     pub fn new(
         lessons: Lessons<'a>,
-        options: &FitOptions,
+        options: &ModelParams,
         schedule: Schedule,
         (at, member): (usize, &Member),
         sample: Vec<usize>,
@@ -110,7 +109,7 @@ impl<'a> Descent<'a> {
         let encoding = self.lessons.encoding;
         let bad = rows.iter().position(|rows| rows.iter().any(|value| !value.is_finite()));
         let effect = bad.map_or(0, |target| encoding.targets()[target].effect);
-        let variable = effects(encoding.schema())[effect].clone();
+        let variable = encoding.schema().effects()[effect].clone();
         FitError::Broken { step: self.step, member: self.at, variable }
     }
 }

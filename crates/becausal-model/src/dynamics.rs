@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::influence::Influence;
-use becausal_core::schema::{Role, Schema};
+use becausal_core::schema::Schema;
 
 /// What a world model can be asked about single steps.
 ///
@@ -37,15 +37,8 @@ pub trait Dynamics: Sync {
 
     /// The effects by name, next states with a prime.
     fn effects(&self) -> Vec<String> {
-        effects(self.schema())
+        self.schema().effects()
     }
-}
-
-/// The names of the effects v = (s', o), next states with a prime.
-#[must_use]
-pub fn effects(schema: &Schema) -> Vec<String> {
-    let next = schema.of_role(Role::State).map(|state| format!("{}'", state.name));
-    next.chain(schema.of_role(Role::Outcome).map(|outcome| outcome.name.clone())).collect()
 }
 
 /// What a step leads to.

@@ -24,6 +24,9 @@ pub enum FitError {
         /// The row, counted from 1.
         row: usize,
     },
+    /// The listener stopped the fit.
+    #[error("the fit was stopped")]
+    Stopped,
     /// The likelihood became infinite or not a number.
     #[error(
         "the fit broke down at step {step} of member {member}: the likelihood of `{variable}` is \

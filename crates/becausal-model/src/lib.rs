@@ -9,6 +9,7 @@ mod dynamics;
 mod encoding;
 mod error;
 mod files;
+mod fit_data;
 #[cfg(test)]
 mod gradients;
 mod influence;
@@ -29,12 +30,13 @@ mod world_model;
 
 pub use becausal_nn::{WeightsError, fingerprint};
 pub use checked::{Checked, Shortfall};
-pub use dynamics::{Dynamics, Noise, Prediction, effects};
+pub use dynamics::{Dynamics, Noise, Prediction};
 pub use error::FitError;
+pub use fit_data::FitData;
 pub use influence::Influence;
 pub use member::ModelKind;
 pub use network::Sizes;
 pub use score::{Scores, VariableScore};
 pub use structure::Structure;
-pub use train::{FitOptions, FitProgress, MemberReport};
+pub use train::{MemberReport, ModelParams};
 pub use world_model::{FitReport, WorldModel};

@@ -14,7 +14,7 @@ use super::error::FitError;
 use super::member::{Member, ModelKind};
 use super::persistence::Persistence;
 use super::structure::Structure;
-use super::train::FitOptions;
+use super::train::ModelParams;
 use super::world_model::{WorldModel, check, index};
 
 /// The learning rate at the end of a refit, as a share of the highest.
@@ -29,7 +29,7 @@ impl WorldModel {
         data: &Transitions,
         kind: ModelKind,
         structure: &Structure,
-        options: &FitOptions,
+        options: &ModelParams,
     ) -> Result<Self, FitError> {
         check(data)?;
         let structure = Arc::new(structure_of(data, kind, structure));
@@ -56,7 +56,7 @@ impl WorldModel {
         &mut self,
         data: &Transitions,
         structure: &Structure,
-        options: &FitOptions,
+        options: &ModelParams,
         round: u32,
     ) -> Result<(), FitError> {
         check(data)?;
@@ -116,7 +116,7 @@ pub(super) fn structure_of(
 }
 
 /// The rows a member learns from: each episode as often as a Poisson number with mean 1 says.
-fn sample(data: &Transitions, options: &FitOptions, member: usize) -> Vec<usize> {
+fn sample(data: &Transitions, options: &ModelParams, member: usize) -> Vec<usize> {
     if options.members == 1 {
         return (0..data.len()).collect();
     }

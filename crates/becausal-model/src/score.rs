@@ -5,7 +5,6 @@ use rayon::prelude::*;
 use becausal_core::data::Transitions;
 use becausal_nn::{Block, Distribution};
 
-use super::dynamics::effects;
 use super::target::Target;
 use super::world_model::WorldModel;
 
@@ -68,7 +67,7 @@ impl WorldModel {
             .par_iter()
             .map(|member| member.predict(&encoded.inputs, &self.structure))
             .collect();
-        let names = effects(self.schema());
+        let names = self.schema().effects();
         let of_effect = |(effect, name): (usize, String)| {
             let mut total = Sums::default();
             for (at, target) in self.encoding.targets().iter().enumerate() {

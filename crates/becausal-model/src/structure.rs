@@ -2,9 +2,7 @@
 
 use becausal_core::data::Transitions;
 use becausal_core::schema::{Kind, Role, Schema, Variable};
-use becausal_discovery::{CausalGraph, Verdict};
-
-use super::dynamics::effects;
+use becausal_discovery::{CausalGraph, Pair, Verdict};
 
 /// Below this strength, a suspected stand-in for another cause is no parent.
 const WEAK: f64 = 0.05;
@@ -35,7 +33,7 @@ impl Structure {
     #[must_use]
     pub fn full(schema: &Schema) -> Self {
         let (states, actions) = counts(schema);
-        let nothing = Self::new(states, actions, vec![Vec::new(); effects(schema).len()]);
+        let nothing = Self::new(states, actions, vec![Vec::new(); schema.effects().len()]);
         let all: Vec<usize> = (0..nothing.effects()).collect();
         nothing.widened(&all)
     }
@@ -93,25 +91,22 @@ impl Structure {
         self.tried[effect].contains(&cause)
     }
 
-    /// The edges of a graph. A name that the schema does not have is passed over, and so is an edge
-    /// that is weak *and* suspected to stand for another cause: neither predictions nor
-    /// explanations gain by it.
+    /// The edges of a graph of this schema's variables. An edge that is weak *and* suspected to be a
+    /// proxy for another cause is left out: neither predictions nor explanations gain by it.
+    ///
+    /// # Panics
+    /// When the graph is of other variables ([`CausalGraph::for_schema`] checks that).
     #[must_use]
     pub fn of(schema: &Schema, graph: &CausalGraph) -> Self {
         let (states, actions) = counts(schema);
-        let causes = causes(schema);
-        let parents = effects(schema)
-            .iter()
-            .map(|effect| {
-                let counts = |cause: &str| {
-                    graph.pair(cause, effect).is_some_and(|pair| {
-                        let doubtful = pair.proxy && pair.strength < WEAK && pair.given.is_none();
-                        pair.verdict == Verdict::Edge && !doubtful
-                    })
-                };
-                (0..causes.len()).filter(|&cause| counts(causes[cause])).collect()
-            })
-            .collect();
+        let counts = |pair: &&Pair| {
+            let doubtful = pair.proxy && pair.strength < WEAK && pair.given.is_none();
+            pair.verdict == Verdict::Edge && !doubtful
+        };
+        let mut parents = vec![Vec::new(); schema.effects().len()];
+        for pair in graph.pairs().iter().filter(counts) {
+            parents[pair.effect.0].push(pair.cause.0);
+        }
         Self::new(states, actions, parents)
     }
 
@@ -124,14 +119,12 @@ impl Structure {
         let mut graph = graph.clone();
         let (states, actions) = counts(schema);
         let enough = EVENTS_A_CAUSE * (states + actions);
-        let names = effects(schema);
-        let rare: Vec<&String> = (0..names.len())
-            .filter(|&effect| events(data, effect).is_some_and(|events| events < enough))
-            .map(|effect| &names[effect])
+        let rare: Vec<bool> = (0..schema.effects().len())
+            .map(|effect| events(data, effect).is_some_and(|events| events < enough))
             .collect();
-        for pair in &mut graph.pairs {
+        for pair in graph.pairs_mut() {
             pair.proxy = false;
-            let noticeable = pair.strength >= NOTICEABLE || rare.contains(&&pair.effect);
+            let noticeable = pair.strength >= NOTICEABLE || rare[pair.effect.0];
             let doubtful = noticeable && pair.given.is_none();
             if pair.verdict == Verdict::Untestable || doubtful {
                 pair.verdict = Verdict::Edge;
@@ -217,12 +210,6 @@ impl Structure {
     }
 }
 
-/// The names of the causes: states first, then actions.
-pub(super) fn causes(schema: &Schema) -> Vec<&str> {
-    let variables = [Role::State, Role::Action].into_iter().flat_map(|role| schema.of_role(role));
-    variables.map(|variable| variable.name.as_str()).collect()
-}
-
 /// How often something happened to an effect that is no number: a state that changed, an outcome
 /// that was not the usual one. None of a number.
 fn events(data: &Transitions, effect: usize) -> Option<usize> {
@@ -263,7 +250,7 @@ mod tests {
 
     use super::*;
     use becausal_core::data::Row;
-    use becausal_discovery::Pair;
+    use becausal_discovery::Reason;
 
     #[test]
     fn weak_stand_ins_are_no_parents() {
@@ -272,13 +259,12 @@ mod tests {
              [action]\na = { kind = \"boolean\" }\n[reward]\n\"x\" = \"x\"\n",
         )
         .expect("a schema");
-        let pair = |cause: &str, strength: f64, proxy: bool| {
-            let mut pair = Pair::new(cause, "x'");
+        let mut graph = CausalGraph::new("auto", 0.001, &schema.causes(), &schema.effects());
+        let evidence = [(0.9, true), (0.02, true), (0.02, false)];
+        for (pair, (strength, proxy)) in graph.pairs_mut().iter_mut().zip(evidence) {
             (pair.p, pair.strength, pair.proxy) = (1e-9, strength, proxy);
-            pair
-        };
-        let pairs = vec![pair("x", 0.9, true), pair("y", 0.02, true), pair("a", 0.02, false)];
-        let structure = Structure::of(&schema, &CausalGraph::new("auto", 0.001, pairs));
+        }
+        let structure = Structure::of(&schema, &graph.with_eta(0.001));
         assert_eq!(structure.parents(0), [0, 2]);
         assert_eq!(structure.parents(1), [0_usize; 0]);
         assert!(structure.persists(0) && !structure.persists(1));
@@ -291,18 +277,12 @@ mod tests {
              z = { kind = \"continuous\" }\n[action]\na = { kind = \"boolean\" }\n[reward]\n\"x\" = \"x\"\n",
         );
         let schema = Arc::new(schema.expect("a schema"));
-        let pair = |cause: &str, strength: f64, reason: Option<&str>| {
-            let mut pair = Pair::new(cause, "x'");
-            (pair.strength, pair.reason) = (strength, reason.map(str::to_owned));
-            pair
-        };
-        let pairs = vec![
-            pair("x", 0.0, Some("constant")),
-            pair("y", 0.2, None),
-            pair("z", 0.001, None),
-            pair("a", 0.0, None),
-        ];
-        let graph = CausalGraph::new("auto", 0.001, pairs);
+        let mut graph = CausalGraph::new("auto", 0.001, &schema.causes(), &schema.effects());
+        let evidence = [(0.0, Some(Reason::Unclear)), (0.2, None), (0.001, None), (0.0, None)];
+        for (pair, (strength, reason)) in graph.pairs_mut().iter_mut().zip(evidence) {
+            (pair.strength, pair.reason) = (strength, reason);
+        }
+        let graph = graph.with_eta(0.001);
         assert_eq!(Structure::of(&schema, &graph).parents(0), [0_usize; 0]);
         let data = Transitions::new(schema);
         let structure = Structure::cautious(data.schema(), &graph, &data);
@@ -316,8 +296,8 @@ mod tests {
              [outcome]\nfall = { kind = \"boolean\" }\n[reward]\n\"x\" = \"x\"\n",
         );
         let mut data = Transitions::new(Arc::new(schema.expect("a schema")));
-        let pairs = ["x", "a"].map(|cause| Pair::new(cause, "fall")).to_vec();
-        let graph = CausalGraph::new("auto", 0.001, pairs);
+        let (causes, effects) = (data.schema().causes(), data.schema().effects());
+        let graph = CausalGraph::new("auto", 0.001, &causes, &effects);
         for row in 0..1000 {
             data.push(&Row {
                 state: &[0.0],

@@ -1,12 +1,13 @@
 //! Learning: the networks are fitted by maximum likelihood.
 
 use becausal_core::Stream;
+use becausal_core::progress::{Listener, Tracker};
 use becausal_nn::{Parameters, Schedule};
 
 use super::descent::{Descent, Lessons};
 use super::error::FitError;
 use super::inputs::Encoded;
-use super::member::Member;
+use super::member::{Member, ModelKind};
 use super::network::Sizes;
 use super::probe::Probe;
 
@@ -18,7 +19,7 @@ const LAST_PRUNING: f64 = 0.9;
 
 /// How a world model is fitted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FitOptions {
+pub struct ModelParams {
     /// Networks in the ensemble.
     pub members: usize,
     /// How wide they are.
@@ -46,9 +47,11 @@ pub struct FitOptions {
     pub interval: usize,
     /// Of all that is random.
     pub seed: u64,
+    /// Who hears how far the fit is, and may stop it.
+    pub progress: Listener,
 }
 
-impl Default for FitOptions {
+impl Default for ModelParams {
     fn default() -> Self {
         Self {
             members: 5,
@@ -64,23 +67,9 @@ impl Default for FitOptions {
             patience: 12,
             interval: 100,
             seed: 0,
+            progress: Listener::default(),
         }
     }
-}
-
-/// How far a fit has come.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FitProgress {
-    /// Which network.
-    pub member: usize,
-    /// Steps made.
-    pub step: usize,
-    /// Steps to make, at most.
-    pub steps: usize,
-    /// The mean log-likelihood of a held-out row at the last look.
-    pub held_out: f64,
-    /// Whether this network is done.
-    pub done: bool,
 }
 
 /// How the fit of a member went.
@@ -98,7 +87,8 @@ pub struct MemberReport {
 
 /// What all members have in common.
 pub(super) struct Training<'a> {
-    pub options: &'a FitOptions,
+    pub kind: ModelKind,
+    pub options: &'a ModelParams,
     pub lessons: Lessons<'a>,
     /// Rows to look at now and then.
     pub held_out: &'a Encoded,
@@ -116,7 +106,7 @@ impl Training<'_> {
         member: &mut Member,
         sample: Vec<usize>,
         stream: Stream,
-        listener: &(dyn Fn(FitProgress) + Sync),
+        tracker: &Tracker<'_>,
     ) -> Result<MemberReport, FitError> {
         let options = self.options;
         let steps = options.steps;
@@ -128,6 +118,7 @@ impl Training<'_> {
             |descent: &Descent<'_>, member: &Member| descent.likelihood_of(member, self.held_out);
         let mut best = Best::new(&member.parameters, look(&descent, member));
         let mut held = self.holds;
+        let mut told = 0;
         for step in 1..=steps {
             descent.step(member, held)?;
             let last = step == steps;
@@ -146,7 +137,14 @@ impl Training<'_> {
                 held = false;
             }
             let done = last || best.since >= options.patience;
-            listener(FitProgress { member: at, step, steps, held_out, done });
+            // A network that stops early has done all its steps.
+            let now = if done { steps } else { step };
+            let note = format!("{}, held-out log-likelihood {held_out:.2}", self.kind.name());
+            tracker.advance((now - told) as f64, &note);
+            told = now;
+            if tracker.is_stopped() {
+                return Err(FitError::Stopped);
+            }
             if done {
                 break;
             }

@@ -6,18 +6,20 @@ use rayon::prelude::*;
 
 use becausal_core::Stream;
 use becausal_core::data::Transitions;
+use becausal_core::progress::Tracker;
 use becausal_core::schema::Schema;
 
 use super::descent::Lessons;
 use super::encoding::Encoding;
 use super::error::FitError;
+use super::fit_data::FitData;
 use super::member::{Member, ModelKind};
 use super::network::Sizes;
 use super::persistence::Persistence;
 use super::probe::Probe;
 use super::refit::structure_of;
 use super::structure::Structure;
-use super::train::{FitOptions, FitProgress, MemberReport, Training};
+use super::train::{MemberReport, ModelParams, Training};
 
 /// Held-out rows that are looked at while learning, at most.
 const LOOKED_AT: usize = 4096;
@@ -52,58 +54,67 @@ impl WorldModel {
     /// on a thread of its own, and stops when the held-out likelihood no longer rises.
     ///
     /// # Errors
-    /// When there are too few data, a value is not finite, or the fit breaks down.
+    /// When there are too few data, a value is not finite, the fit breaks down, or the listener stops it.
     pub fn fit(
         data: &Transitions,
         kind: ModelKind,
         structure: &Structure,
-        options: &FitOptions,
-        listener: &(dyn Fn(FitProgress) + Sync),
+        params: &ModelParams,
     ) -> Result<(Self, FitReport), FitError> {
-        check(data)?;
-        let structure = Arc::new(structure_of(data, kind, structure));
-        let split = data.split_episodes(options.held_out, &mut Stream::keyed(options.seed, &[0]));
-        let train = data.select_episodes(&split.train);
-        let encoding = Arc::new(Encoding::of(&train));
-        let persistence = Persistence::of(&train, &encoding, &structure);
-        let rows = encoding.encode_all(&train);
-        let held_out = encoding.encode_all(&data.select_episodes(&split.held_out));
-        let looked_at: Vec<usize> = evenly(held_out.inputs.rows(), LOOKED_AT).collect();
-        let held_out = held_out.select(&looked_at);
-        let holds = kind.has_weights() && options.prune < 1.0;
+        Self::fit_to(&FitData::new(data, params)?, kind, structure, params)
+    }
+
+    /// The same with data that were made ready before: several fits share them.
+    ///
+    /// # Errors
+    /// When the fit breaks down, or the listener stops it.
+    pub fn fit_to(
+        data: &FitData,
+        kind: ModelKind,
+        structure: &Structure,
+        params: &ModelParams,
+    ) -> Result<(Self, FitReport), FitError> {
+        let FitData { train, encoding, train_rows, held_out_rows, .. } = data;
+        let structure = Arc::new(structure_of(train, kind, structure));
+        let persistence = Persistence::of(train, encoding, &structure);
+        let looked_at: Vec<usize> = evenly(held_out_rows.inputs.rows(), LOOKED_AT).collect();
+        let held_out = held_out_rows.select(&looked_at);
+        let holds = kind.has_weights() && params.prune < 1.0;
         let probe = (holds && held_out.inputs.table).then(|| {
             let probed: Vec<usize> = evenly(looked_at.len(), PROBED).collect();
-            Probe::new(&encoding, &structure, held_out.select(&probed), options.seed)
+            Probe::new(encoding, &structure, held_out.select(&probed), params.seed)
         });
         let training = Training {
-            options,
-            lessons: Lessons { encoding: &encoding, structure: &structure, rows: &rows },
+            kind,
+            options: params,
+            lessons: Lessons { encoding, structure: &structure, rows: train_rows },
             held_out: &held_out,
             holds,
             probe: probe.as_ref(),
         };
-        let fitted: Result<Vec<(Member, MemberReport)>, FitError> = (0..options.members)
+        let tracker = Tracker::new(&params.progress, "fit", "steps", params.members * params.steps);
+        let fitted: Result<Vec<(Member, MemberReport)>, FitError> = (0..params.members)
             .into_par_iter()
             .with_max_len(1)
             .map(|at| {
-                let mut stream = Stream::keyed(options.seed, &[1, index(at)]);
+                let mut stream = Stream::keyed(params.seed, &[1, index(at)]);
                 let mut member = Member::new(
                     kind,
-                    &encoding,
+                    encoding,
                     &structure,
                     &persistence,
-                    options.sizes,
+                    params.sizes,
                     &mut stream,
                 );
-                let sample = bootstrap(&train, options.members > 1, &mut stream);
-                let report = training.run(at, &mut member, sample, stream, listener)?;
+                let sample = bootstrap(train, params.members > 1, &mut stream);
+                let report = training.run(at, &mut member, sample, stream, &tracker)?;
                 Ok((member, report))
             })
             .collect();
         let (members, reports) = fitted?.into_iter().unzip();
-        let sizes = options.sizes;
+        let (sizes, encoding) = (params.sizes, Arc::clone(encoding));
         let model = Self { kind, encoding, structure, persistence, sizes, members };
-        Ok((model, FitReport { members: reports, held_out: split.held_out }))
+        Ok((model, FitReport { members: reports, held_out: data.split.held_out.clone() }))
     }
 
     /// What kind of networks it has.

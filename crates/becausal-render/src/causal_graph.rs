@@ -6,11 +6,12 @@ use super::picture::{
     LegendEntry, Link, LinkStyle, Node, NodeKind, Picture, PictureColumn, PictureError, Place,
     Sample, Tone,
 };
+use super::reason::reason_words;
 use becausal_core::schema::{Role, Schema};
-use becausal_discovery::{ActionGraph, CausalGraph, Pair, Verdict, distinct};
+use becausal_discovery::{ActionGraph, CausalGraph, CauseId, Pair, Verdict};
 
 /// Reasons that are spelled out below a picture; the rest is in the graph itself.
-const MOST_REASONS: usize = 4;
+const MAX_REASONS: usize = 4;
 
 /// The picture of a graph: edges solid, as wide as they are strong; pairs that the data cannot
 /// tell dashed; edges that may be proxies dotted.
@@ -19,7 +20,8 @@ const MOST_REASONS: usize = 4;
 /// When a strength is not between 0 and 1, as it always is in a graph that was discovered.
 pub fn graph_picture(graph: &CausalGraph, schema: &Schema) -> Result<Picture, PictureError> {
     let title = format!("What causes what in {}", schema.name());
-    draw(&title, &graph.pairs, schema, &basis(graph))
+    let causes: Vec<CauseId> = (0..graph.causes().len()).map(CauseId).collect();
+    draw(&title, graph, graph.pairs(), &causes, schema)
 }
 
 /// The picture of a graph under one value of the action.
@@ -31,44 +33,35 @@ pub fn action_picture(
     part: &ActionGraph,
     schema: &Schema,
 ) -> Result<Picture, PictureError> {
-    let title =
-        format!("What causes what in {} when {} is {}", schema.name(), part.variable, part.label);
-    draw(&title, &part.pairs, schema, &basis(graph))
+    let action = graph.cause(part.action);
+    let title = format!("What causes what in {} when {action} is {}", schema.name(), part.label);
+    let mut causes: Vec<CauseId> = part.pairs.iter().map(|pair| pair.cause).collect();
+    causes.sort_unstable();
+    causes.dedup();
+    draw(&title, graph, &part.pairs, &causes, schema)
 }
 
-/// What the graph was found from.
-fn basis(graph: &CausalGraph) -> String {
-    let correction = if graph.corrected { ", corrected for the number of pairs" } else { "" };
-    format!(
-        "From {} transitions in {} episodes; test {}, eta {}{correction}.",
-        graph.rows, graph.episodes, graph.method, graph.eta
-    )
-}
-
+/// `causes` are those that get a node.
 fn draw(
     title: &str,
+    graph: &CausalGraph,
     pairs: &[Pair],
+    causes: &[CauseId],
     schema: &Schema,
-    basis: &str,
 ) -> Result<Picture, PictureError> {
-    let causes = distinct(pairs.iter().map(|pair| pair.cause.as_str()));
-    let effects = distinct(pairs.iter().map(|pair| pair.effect.as_str()));
-    let column = |heading: &str, prefix: &str, names: &[&str]| {
-        let node = |name: &&str| {
-            Node::new(format!("{prefix}{name}"), kind(schema, name)).with_label(*name)
-        };
-        PictureColumn::new(heading, names.iter().map(node).collect())
+    let node = |prefix: &str, name: &str| {
+        Node::new(format!("{prefix}{name}"), kind(schema, name)).with_label(name)
     };
-    let columns = vec![column("causes", "", &causes), column("effects", "→ ", &effects)];
-    let place = |names: &[&str], name: &str| names.iter().position(|known| *known == name);
+    let causes_column = causes.iter().map(|&cause| node("", graph.cause(cause))).collect();
+    let effects_column = graph.effects().iter().map(|effect| node("→ ", effect)).collect();
+    let columns = vec![
+        PictureColumn::new("causes", causes_column),
+        PictureColumn::new("effects", effects_column),
+    ];
     let mut links = Vec::new();
     for pair in pairs {
-        let (Some(cause), Some(effect)) =
-            (place(&causes, &pair.cause), place(&effects, &pair.effect))
-        else {
-            continue;
-        };
-        let ends = (Place::new(0, cause), Place::new(1, effect));
+        let Ok(cause) = causes.binary_search(&pair.cause) else { continue };
+        let ends = (Place::new(0, cause), Place::new(1, pair.effect.0));
         match pair.verdict {
             Verdict::None => {}
             Verdict::Edge => {
@@ -80,10 +73,12 @@ fn draw(
             ),
         }
     }
-    let footnotes = footnotes(pairs, basis);
+    let names = causes.iter().map(|&cause| graph.cause(cause));
+    let names = names.chain(graph.effects().iter().map(String::as_str));
+    let kinds: Vec<NodeKind> = names.map(|name| kind(schema, name)).collect();
     Picture::new(title, columns, links)?
-        .with_legend(legend(pairs, schema))
-        .map(|picture| picture.with_footnotes(footnotes))
+        .with_legend(legend(pairs, &kinds))
+        .map(|picture| picture.with_footnotes(footnotes(graph, pairs)))
 }
 
 /// What a variable is, by its name with or without prime.
@@ -97,16 +92,12 @@ fn kind(schema: &Schema, name: &str) -> NodeKind {
 }
 
 /// Only what the picture shows.
-fn legend(pairs: &[Pair], schema: &Schema) -> Vec<LegendEntry> {
-    let shown = |kind_wanted: NodeKind| {
-        let mut names = pairs.iter().flat_map(|pair| [&pair.cause, &pair.effect]);
-        names.any(|name| kind(schema, name) == kind_wanted)
-    };
+fn legend(pairs: &[Pair], kinds: &[NodeKind]) -> Vec<LegendEntry> {
     let mut entries = Vec::new();
     for (kind, text) in
         [(NodeKind::State, "state"), (NodeKind::Action, "action"), (NodeKind::Outcome, "outcome")]
     {
-        if shown(kind) {
+        if kinds.contains(&kind) {
             let sample = Sample::Node { kind, accent: false };
             entries.push(LegendEntry { sample, text: text.into() });
         }
@@ -121,7 +112,7 @@ fn legend(pairs: &[Pair], schema: &Schema) -> Vec<LegendEntry> {
         link(0.1, LinkStyle::Solid, Tone::Plain, "weak influence");
     }
     if pairs.iter().any(edge(true)) {
-        link(0.5, LinkStyle::Dotted, Tone::Plain, "may only stand for another cause");
+        link(0.5, LinkStyle::Dotted, Tone::Plain, "may be a proxy for another cause");
     }
     if pairs.iter().any(|pair| pair.verdict == Verdict::Untestable) {
         link(0.0, LinkStyle::Dashed, Tone::Faint, "cannot be told from this data");
@@ -130,17 +121,26 @@ fn legend(pairs: &[Pair], schema: &Schema) -> Vec<LegendEntry> {
 }
 
 /// What the graph was found from, and why some pairs could not be told, most frequent first.
-fn footnotes(pairs: &[Pair], basis: &str) -> Vec<String> {
+fn footnotes(graph: &CausalGraph, pairs: &[Pair]) -> Vec<String> {
     let edges = pairs.iter().filter(|pair| pair.verdict == Verdict::Edge).count();
-    let mut notes = vec![format!("{edges} edges of {} pairs. {basis}", pairs.len())];
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    let correction = if graph.corrected { ", corrected for the number of pairs" } else { "" };
+    let mut notes = vec![format!(
+        "{edges} edges of {} pairs. From {} transitions in {} episodes; test {}, eta {}{correction}.",
+        pairs.len(),
+        graph.rows,
+        graph.episodes,
+        graph.method,
+        graph.eta
+    )];
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for pair in pairs.iter().filter(|pair| pair.verdict == Verdict::Untestable) {
-        *reasons.entry(pair.reason.as_deref().unwrap_or("no reason given")).or_default() += 1;
+        let words = pair.reason.as_ref().map_or("no reason given".to_owned(), reason_words);
+        *reasons.entry(words).or_default() += 1;
     }
-    let mut reasons: Vec<(&str, usize)> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(reason, count)| (std::cmp::Reverse(*count), *reason));
-    let more = reasons.len().saturating_sub(MOST_REASONS);
-    for (reason, count) in reasons.into_iter().take(MOST_REASONS) {
+    let mut reasons: Vec<(String, usize)> = reasons.into_iter().collect();
+    reasons.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    let more = reasons.len().saturating_sub(MAX_REASONS);
+    for (reason, count) in reasons.into_iter().take(MAX_REASONS) {
         let noun = if count == 1 { "pair" } else { "pairs" };
         notes.push(format!("{count} {noun} untestable: {reason}"));
     }
@@ -152,6 +152,8 @@ fn footnotes(pairs: &[Pair], basis: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use becausal_discovery::Reason;
+
     use super::*;
 
     fn schema() -> Schema {
@@ -160,22 +162,19 @@ mod tests {
         Schema::parse(text).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn pair(cause: &str, effect: &str, p: f64, strength: f64) -> Pair {
-        Pair { p, strength, ..Pair::new(cause, effect) }
-    }
-
     #[test]
     fn edges_are_solid_unknowns_dashed_and_the_rest_is_not_drawn() {
-        let mut pairs = vec![
-            pair("height", "height'", 1e-9, 0.9),
-            pair("engine", "height'", 1e-9, 0.3),
-            pair("height", "crash", 0.6, 0.0),
-            pair("engine", "crash", 1.0, 0.0),
-        ];
-        pairs[1].proxy = true;
-        pairs[3].reason = Some("`engine` is constant".into());
-        let graph = CausalGraph::new("auto", 0.001, pairs);
-        let picture = graph_picture(&graph, &schema()).expect("a picture");
+        let schema = schema();
+        let mut graph = CausalGraph::new("auto", 0.001, &schema.causes(), &schema.effects());
+        let evidence = [(1e-9, 0.9), (1e-9, 0.3), (0.6, 0.0), (1.0, 0.0)];
+        for (pair, (p, strength)) in graph.pairs_mut().iter_mut().zip(evidence) {
+            (pair.p, pair.strength) = (p, strength);
+        }
+        graph.pairs_mut()[1].proxy = true;
+        graph.pairs_mut()[3].reason =
+            Some(Reason::Constant { variable: "engine".into(), value: None });
+        let graph = graph.with_eta(0.001);
+        let picture = graph_picture(&graph, &schema).expect("a picture");
         let styles: Vec<LinkStyle> = picture.links().iter().map(|link| link.style).collect();
         assert_eq!(styles, [LinkStyle::Solid, LinkStyle::Dotted, LinkStyle::Dashed]);
         assert_eq!(picture.links()[0].weight, 0.9);

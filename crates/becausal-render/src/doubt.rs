@@ -2,6 +2,7 @@
 
 use std::mem::{Discriminant, discriminant};
 
+use super::reason::reason_words;
 use super::words::{counted, number, title};
 use becausal_core::schema::Schema;
 use becausal_explain::Doubt;
@@ -43,7 +44,9 @@ pub(super) fn sentence(schema: &Schema, doubt: &Doubt, first: usize) -> String {
             format!("discovery found no influence {}", pair(schema, *from, *to))
         }
         Doubt::Untestable { from, to, reason } => {
-            let reason = reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+            let reason = reason
+                .as_ref()
+                .map_or(String::new(), |reason| format!(": {}", reason_words(reason)));
             format!("the data cannot tell about {}{reason}", pair(schema, *from, *to))
         }
         Doubt::Proxy { from, to } => {

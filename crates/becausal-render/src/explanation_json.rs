@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::answer::{ContrastView, WhyView};
 use super::doubt;
+use super::reason::reason_words;
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Edge, Node, Part, Trajectory, Way};
 use becausal_explain::{Doubt, Explanan, Fact, LinkEvidence};
@@ -81,10 +82,10 @@ fn link(schema: &Schema, evidence: &LinkEvidence) -> Value {
     }
     if let Some(pair) = &evidence.finding {
         value["discovery"] = json!({
-            "verdict": pair.verdict.word(),
+            "verdict": pair.verdict,
             "p": pair.p,
             "strength": pair.strength,
-            "reason": pair.reason,
+            "reason": pair.reason.as_ref().map(reason_words),
         });
     }
     value

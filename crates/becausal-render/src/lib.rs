@@ -47,6 +47,7 @@ mod explanation_json;
 mod font;
 mod frame;
 mod geometry;
+mod graph_text;
 mod html;
 mod label;
 mod layout;
@@ -55,6 +56,7 @@ mod paint;
 mod picture;
 #[cfg(feature = "png")]
 mod png;
+mod reason;
 mod report;
 mod report_learning;
 mod report_step;
@@ -81,6 +83,7 @@ pub use curves::{Chart, ChartError, Series, SeriesPoint};
 pub use drawing::{Anchor, Drawing, Mark, Shape, Step, Stroke, Text};
 pub use font::{Font, FontWeight};
 pub use geometry::{Area, Cubic, Point};
+pub use graph_text::{graph_summary, graph_text, probability};
 pub use layout::{Layout, LayoutOptions, NodeOrder, PlacedLink, PlacedNode, Spacing};
 pub use picture::{
     LegendEntry, Link, LinkStyle, Node, NodeKind, Picture, PictureColumn, PictureError, Place,
@@ -88,6 +91,7 @@ pub use picture::{
 };
 #[cfg(feature = "png")]
 pub use png::PngError;
+pub use reason::reason_words;
 pub use report::{Report, ReportScores, ReportStep};
 pub use report_learning::ReportLearning;
 pub use report_step::action_token;

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use super::causal_graph::graph_picture;
+use super::graph_text::probability;
 use super::html::{each, escaped, fill, lines, picture};
 use super::layout::LayoutOptions;
+use super::reason::reason_words;
 use super::report_learning::{self, ReportLearning};
 use super::report_step;
 use super::report_trust;
@@ -112,7 +114,7 @@ impl Report<'_> {
             let edges = graph.edges().count();
             facts.push((
                 edges.to_string(),
-                format!("influences found, of {} pairs", graph.pairs.len()),
+                format!("influences found, of {} pairs", graph.pairs().len()),
             ));
         }
         if let Some(ReportScores { scores, .. }) = &self.scores {
@@ -149,21 +151,23 @@ impl Report<'_> {
         let drawing = graph_picture(graph, self.schema)
             .map(|picture| picture.drawing(&LayoutOptions::default()));
         let shown = drawing.map_or_else(|error| lines(&error.to_string()), |d| picture(&d));
-        let of = |verdict| graph.pairs.iter().filter(move |pair| pair.verdict == verdict);
+        let of = |verdict| graph.pairs().iter().filter(move |pair| pair.verdict == verdict);
         let mut rows = String::new();
         for pair in of(Verdict::Edge).chain(of(Verdict::Untestable)) {
             let (strength, p, note) = match pair.verdict {
                 Verdict::Untestable => {
-                    (String::new(), String::new(), pair.reason.clone().unwrap_or_default())
+                    let reason = pair.reason.as_ref().map_or_else(String::new, reason_words);
+                    (String::new(), String::new(), reason)
                 }
                 _ if pair.proxy => (
                     figure(pair.strength),
                     probability(pair.p),
-                    "may only stand for another cause".into(),
+                    "may be a proxy for another cause".into(),
                 ),
                 _ => (figure(pair.strength), probability(pair.p), String::new()),
             };
-            let cells = [&pair.cause, &pair.effect, &strength, &p, &note];
+            let (cause, effect) = (graph.cause(pair.cause), graph.effect(pair.effect));
+            let cells = [cause, effect, &strength, &p, &note];
             let cells = each(cells, |cell| format!("<td>{}</td>", escaped(cell)));
             let _ = writeln!(rows, "<tr>{cells}</tr>");
         }
@@ -204,14 +208,4 @@ pub(super) fn percent(share: f64) -> String {
 /// A share with two decimals.
 fn figure(value: f64) -> String {
     format!("{value:.2}")
-}
-
-fn probability(p: f64) -> String {
-    if p == 0.0 {
-        "0".to_owned()
-    } else if p < 0.001 {
-        format!("{p:.0e}")
-    } else {
-        format!("{p:.3}")
-    }
 }

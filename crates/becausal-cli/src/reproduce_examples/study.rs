@@ -10,7 +10,7 @@ use becausal::explain::{
     Explainer, Options as Choices, Scale, Situation, Why, decisions, typical_actions,
 };
 use becausal::learn::{ActorCritic, Exploration, Imagination, Settings, Training, interact};
-use becausal::model::{Dynamics, FitOptions, ModelKind, Scores, Structure, WorldModel};
+use becausal::model::{Dynamics, ModelKind, ModelParams, Scores, Structure, WorldModel};
 use becausal::{CausalGraph, Environment, Transitions};
 
 use crate::arguments::Common;
@@ -216,8 +216,12 @@ fn fit(
     data: &Transitions,
     pruned: bool,
 ) -> Result<WorldModel, Failure> {
-    let mut options =
-        FitOptions { members: size.members, steps: size.fit, seed: SEED, ..FitOptions::default() };
+    let mut options = ModelParams {
+        members: size.members,
+        steps: size.fit,
+        seed: SEED,
+        ..ModelParams::default()
+    };
     if !pruned {
         options.prune = 1.0;
     }

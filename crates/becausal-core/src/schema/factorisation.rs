@@ -40,6 +40,20 @@ impl Schema {
         Self { name, description, variables, rewards, termination, slots }
     }
 
+    /// The names of the causes u = (s, a): states, then actions.
+    #[must_use]
+    pub fn causes(&self) -> Vec<String> {
+        let causes = self.of_role(Role::State).chain(self.of_role(Role::Action));
+        causes.map(|variable| variable.name.clone()).collect()
+    }
+
+    /// The names of the effects v = (s', o): next states, with a prime, then outcomes.
+    #[must_use]
+    pub fn effects(&self) -> Vec<String> {
+        let next = self.of_role(Role::State).map(|state| format!("{}'", state.name));
+        next.chain(self.of_role(Role::Outcome).map(|outcome| outcome.name.clone())).collect()
+    }
+
     /// The name of what it describes.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -9,9 +9,7 @@ use std::time::Instant;
 
 use becausal_core::Transitions;
 use becausal_core::env::{EnvironmentError, collect, random_action};
-use becausal_discovery::{
-    ByAction, CausalGraph, Method, Options, Score, Verdict, discover_quietly,
-};
+use becausal_discovery::{ByAction, CausalGraph, DiscoverParams, Method, Score, Verdict, discover};
 use becausal_envs::find;
 
 use probes::{Answer, PROBES};
@@ -72,7 +70,7 @@ fn record(id: &str, rows: usize, seed: u64) -> Transitions {
 }
 
 fn graph(data: &Transitions, method: Method) -> CausalGraph {
-    discover_quietly(data, &Options { method, ..Options::default() }).expect("a graph")
+    discover(data, &DiscoverParams { method, ..DiscoverParams::default() }).expect("a graph")
 }
 
 fn truth() {
@@ -95,22 +93,22 @@ fn truth() {
             let score = Score::of(&graph.matrix(), &truth.graph);
             f1.push(score.f1());
             let wrong: Vec<String> = graph
-                .pairs
+                .pairs()
                 .iter()
                 .zip(truth.graph.iter().flatten())
                 .filter(|(pair, truth)| (pair.verdict == Verdict::Edge) != **truth)
                 .map(|(pair, _)| {
                     format!(
                         "{}->{} {} p {:.1e} {:.1e}",
-                        pair.cause,
-                        pair.effect,
+                        graph.cause(pair.cause),
+                        graph.effect(pair.effect),
                         pair.verdict.word(),
                         pair.p,
                         pair.strength
                     )
                 })
                 .collect();
-            let proxies = graph.pairs.iter().filter(|p| p.proxy).count();
+            let proxies = graph.pairs().iter().filter(|p| p.proxy).count();
             println!(
                 "  seed {seed}: F1 {:.4}, {} right, {} false, {} missed, {proxies} proxies {}",
                 score.f1(),
@@ -136,7 +134,7 @@ fn worlds(test: bool) {
             let graph = graph(&world.record(20_000, seed), Method::Auto);
             let mut found = graph.matrix();
             let causes = world.truth[0].len();
-            for (place, pair) in graph.pairs.iter().enumerate() {
+            for (place, pair) in graph.pairs().iter().enumerate() {
                 let (effect, cause) = (place / causes, place % causes);
                 if world.ambiguous[effect][cause] {
                     ambiguous.0 += 1;
@@ -149,8 +147,8 @@ fn worlds(test: bool) {
                 if (pair.verdict == Verdict::Edge) != world.truth[effect][cause] {
                     wrong.push(format!(
                         "{seed}: {}->{} {} p {:.1e} {:.1e}{}",
-                        pair.cause,
-                        pair.effect,
+                        graph.cause(pair.cause),
+                        graph.effect(pair.effect),
                         pair.verdict.word(),
                         pair.p,
                         pair.strength,
@@ -188,7 +186,7 @@ fn probes() {
         let share = |rows: usize| {
             let right = (0..20).filter(|&seed| {
                 let graph = graph(&probes::record(probe, rows, seed), Method::Auto);
-                let pair = graph.pair("x", "y").expect("the pair");
+                let pair = graph.find("x", "y").expect("the pair");
                 let cannot = pair.verdict == Verdict::Untestable;
                 match answer {
                     Answer::Edge => pair.verdict == Verdict::Edge,
@@ -223,7 +221,7 @@ fn calibration() {
         let p: Vec<f64> = (0..REPETITIONS)
             .map(|seed| {
                 let graph = graph(&probes::null(rows, length, seed), Method::Auto);
-                let pair = graph.pair("x", "y").expect("the pair");
+                let pair = graph.find("x", "y").expect("the pair");
                 untestable += usize::from(pair.verdict == Verdict::Untestable);
                 pair.p
             })
@@ -248,8 +246,8 @@ fn by_action() {
             let mut shares = Vec::new();
             for seed in 0..10 {
                 let data = record("AimTest-v0", rows, seed);
-                let options = Options { by_action: Some(way), ..Options::default() };
-                let graph = discover_quietly(&data, &options).expect("a graph");
+                let options = DiscoverParams { by_action: Some(way), ..DiscoverParams::default() };
+                let graph = discover(&data, &options).expect("a graph");
                 let (mut right, mut all) = (0, 0);
                 for (found, truth) in graph.by_action.iter().zip(&truth.by_action) {
                     let score = Score::of(&found.matrix(), &truth.graph);

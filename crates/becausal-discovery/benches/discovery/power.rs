@@ -21,7 +21,7 @@ impl Tally {
     /// Pairs about which nobody can tell are left out.
     fn add(&mut self, data: &Transitions, truth: &[Vec<bool>], untold: &[Vec<bool>], seed: u64) {
         let graph = graph(data, Method::Auto);
-        let known = graph.pairs.iter().zip(truth.iter().flatten());
+        let known = graph.pairs().iter().zip(truth.iter().flatten());
         let untold = untold.iter().flatten().chain(std::iter::repeat(&false));
         for ((pair, &there), _) in known.zip(untold).filter(|(_, untold)| !**untold) {
             let place = match pair.verdict {
@@ -32,7 +32,11 @@ impl Tally {
             let counts = if there { &mut self.there } else { &mut self.absent };
             counts[place] += 1;
             if there && place == 1 {
-                self.denied.push(format!("{seed}: {}->{}", pair.cause, pair.effect));
+                self.denied.push(format!(
+                    "{seed}: {}->{}",
+                    graph.cause(pair.cause),
+                    graph.effect(pair.effect)
+                ));
             }
         }
     }

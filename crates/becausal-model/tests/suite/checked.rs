@@ -1,11 +1,13 @@
 //! A causal model checked against networks that read everything: missing causes are noticed.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use becausal_core::data::Row;
+use becausal_core::progress::{Advance, Listener};
 use becausal_core::{Schema, Stream, Transitions};
-use becausal_discovery::{CausalGraph, Pair, Verdict};
-use becausal_model::{Checked, FitError, FitOptions, Sizes, WorldModel, effects};
+use becausal_discovery::{CausalGraph, Reason, Verdict};
+use becausal_model::{Checked, FitError, ModelParams, Sizes};
 
 /// `n` counts up under `go` unless there is no room; `z` is noise.
 fn store(rows: usize) -> Transitions {
@@ -47,33 +49,25 @@ fn store(rows: usize) -> Transitions {
 
 /// A graph with these causes of `n'`, and none of the other effects.
 fn graph(data: &Transitions, causes: &[&str]) -> CausalGraph {
-    let names = data.schema().variables().iter().map(|variable| variable.name.clone());
-    let names: Vec<String> = names.collect();
-    let mut pairs = Vec::new();
-    for effect in effects(data.schema()) {
-        for cause in &names {
-            let mut pair = Pair::new(cause, &effect);
-            if effect == "n'" && causes.contains(&cause.as_str()) {
-                (pair.p, pair.strength) = (0.0, 1.0);
-            }
-            pairs.push(pair);
+    let (names, effects) = (data.schema().causes(), data.schema().effects());
+    let mut graph = CausalGraph::new("given", 0.001, &names, &effects);
+    for pair in graph.pairs_mut() {
+        if effects[pair.effect.0] == "n'" && causes.contains(&names[pair.cause.0].as_str()) {
+            (pair.p, pair.strength) = (0.0, 1.0);
         }
     }
-    CausalGraph::new("given", 0.001, pairs)
+    graph.with_eta(0.001)
 }
 
 fn check(data: &Transitions, graph: &mut CausalGraph) -> Checked {
-    let checked = Checked::fit(data, graph, |kind, structure, most| {
-        let options = FitOptions {
-            members: most.min(2),
-            sizes: Sizes { encoder: 16, hidden: 16, action: 8, key: 8 },
-            steps: 500,
-            interval: 50,
-            ..FitOptions::default()
-        };
-        WorldModel::fit(data, kind, structure, &options, &|_| {})
-    });
-    checked.unwrap_or_else(|error: FitError| panic!("{error}"))
+    let params = ModelParams {
+        members: 2,
+        sizes: Sizes { encoder: 16, hidden: 16, action: 8, key: 8 },
+        steps: 500,
+        interval: 50,
+        ..ModelParams::default()
+    };
+    Checked::fit(data, graph, &params).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -86,10 +80,10 @@ fn a_cause_that_discovery_missed_is_noticed_and_used() {
     assert_eq!(checked.shortfalls[0].used, ["room"]);
     assert_eq!(checked.model.structure().parents(0), [0, 1, 3]);
     // No test has found it: it is not called an edge.
-    let pair = graph.pair("room", "n'").expect("a pair");
+    let pair = graph.find("room", "n'").expect("a pair");
     assert_eq!(pair.verdict, Verdict::Untestable);
-    assert!(pair.reason.as_ref().is_some_and(|reason| reason.contains("no test confirms it")));
-    assert_eq!(graph.pair("z", "n'").expect("a pair").verdict, Verdict::None);
+    assert_eq!(pair.reason, Some(Reason::NetworksUse));
+    assert_eq!(graph.find("z", "n'").expect("a pair").verdict, Verdict::None);
     let error = checked.model.score(&store(500)).variables[0].error;
     assert!(error < 0.03, "{error}");
 }
@@ -105,8 +99,10 @@ fn where_nothing_is_missing_nothing_changes() {
 }
 
 #[test]
-fn an_error_of_the_fit_is_passed_on() {
-    let data = store(100);
-    let failed = Checked::fit(&data, &mut graph(&data, &[]), |_, _, _| Err("no more"));
-    assert_eq!(failed.err(), Some("no more"));
+fn a_listener_can_stop_it() {
+    let data = store(400);
+    let progress = Listener::new(|_: &Advance<'_>| ControlFlow::Break(()));
+    let params = ModelParams { progress, ..ModelParams::default() };
+    let stopped = Checked::fit(&data, &mut graph(&data, &[]), &params);
+    assert_eq!(stopped.err(), Some(FitError::Stopped));
 }

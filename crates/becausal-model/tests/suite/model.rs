@@ -9,7 +9,7 @@ use becausal_core::schema::Role;
 use becausal_core::{Schema, Stream, Transitions};
 use becausal_envs::find;
 use becausal_model::{
-    Dynamics, FitError, FitOptions, ModelKind, Noise, Sizes, Structure, WorldModel,
+    Dynamics, FitError, ModelKind, ModelParams, Noise, Sizes, Structure, WorldModel,
 };
 use proptest::prelude::*;
 
@@ -29,18 +29,18 @@ fn true_structure(id: &str) -> Structure {
     )
 }
 
-fn small() -> FitOptions {
-    FitOptions {
+fn small() -> ModelParams {
+    ModelParams {
         members: 1,
         sizes: Sizes { encoder: 16, hidden: 16, action: 8, key: 8 },
         steps: 30,
         interval: 10,
-        ..FitOptions::default()
+        ..ModelParams::default()
     }
 }
 
-fn fit(data: &Transitions, structure: &Structure, options: &FitOptions) -> WorldModel {
-    WorldModel::fit(data, ModelKind::Causal, structure, options, &|_| {}).unwrap().0
+fn fit(data: &Transitions, structure: &Structure, options: &ModelParams) -> WorldModel {
+    WorldModel::fit(data, ModelKind::Causal, structure, options).unwrap().0
 }
 
 /// Four numbers, a category and a flag as actions, an outcome; all noise.
@@ -106,7 +106,7 @@ proptest! {
             .map(|row| (0..6).filter(|&cause| row[cause]).collect())
             .collect();
         let structure = Structure::new(4, 2, parents.clone());
-        let model = fit(&noise(100), &structure, &FitOptions { steps: 3, seed, ..small() });
+        let model = fit(&noise(100), &structure, &ModelParams { steps: 3, seed, ..small() });
         let (state, action) = (vec![0.3, 1.0, 4.0, 1.0], vec![1.0, 0.0]);
         let (mut other_state, mut other_action) = (state.clone(), action.clone());
         match moved {
@@ -141,7 +141,7 @@ proptest! {
 #[test]
 fn without_parents_the_marginal_is_predicted() {
     let structure = Structure::new(4, 2, vec![Vec::new(); 5]);
-    let model = fit(&noise(2000), &structure, &FitOptions { steps: 300, ..small() });
+    let model = fit(&noise(2000), &structure, &ModelParams { steps: 300, ..small() });
     let scores = model.score(&noise(2000));
     let normal = -0.5 * (2.0 * std::f64::consts::PI * std::f64::consts::E).ln();
     let flag = 0.25 * 0.25_f64.ln() + 0.75 * 0.75_f64.ln();
@@ -158,7 +158,7 @@ fn without_parents_the_marginal_is_predicted() {
 fn the_same_seed_gives_the_same_weights_on_any_number_of_threads() {
     let data = random_play("AimTest-v0", 600, 3);
     let structure = true_structure("AimTest-v0");
-    let options = FitOptions { members: 3, ..small() };
+    let options = ModelParams { members: 3, ..small() };
     let files: Vec<Vec<u8>> = [1, 2, 4]
         .map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -182,7 +182,7 @@ fn weights(folder: &std::path::Path) -> Vec<u8> {
 fn a_model_survives_its_files_and_wrong_files_are_refused() {
     let data = random_play("AimTest-v0", 600, 3);
     let schema = data.schema();
-    let model = fit(&data, &true_structure("AimTest-v0"), &FitOptions { members: 2, ..small() });
+    let model = fit(&data, &true_structure("AimTest-v0"), &ModelParams { members: 2, ..small() });
     let folder = tempfile::tempdir().unwrap();
     model.save(folder.path()).unwrap();
     let again = WorldModel::load(folder.path(), schema).unwrap();
@@ -234,7 +234,7 @@ fn what_cannot_be_fitted_is_refused_in_words() {
     let structure = true_structure("AimTest-v0");
     let options = small();
     let few = random_play("AimTest-v0", 10, 1);
-    let error = WorldModel::fit(&few, ModelKind::Causal, &structure, &options, &|_| {});
+    let error = WorldModel::fit(&few, ModelKind::Causal, &structure, &options);
     assert!(matches!(error, Err(FitError::TooFew { rows: 10, .. })));
     let mut data = random_play("AimTest-v0", 300, 1);
     data.begin_episode();
@@ -247,13 +247,13 @@ fn what_cannot_be_fitted_is_refused_in_words() {
         terminated: true,
         truncated: false,
     });
-    let error = WorldModel::fit(&data, ModelKind::Causal, &structure, &options, &|_| {});
+    let error = WorldModel::fit(&data, ModelKind::Causal, &structure, &options);
     let text = error.err().unwrap().to_string();
     assert!(text.contains("`x2` is NaN in row 301"), "{text}");
     // A learning rate that throws the weights out of all bounds: stopped, and said where.
-    let wild = FitOptions { rate: 1e30, clip: f64::INFINITY, ..small() };
+    let wild = ModelParams { rate: 1e30, clip: f64::INFINITY, ..small() };
     let data = random_play("AimTest-v0", 300, 1);
-    let error = WorldModel::fit(&data, ModelKind::Causal, &structure, &wild, &|_| {});
+    let error = WorldModel::fit(&data, ModelKind::Causal, &structure, &wild);
     let text = error.err().unwrap().to_string();
     assert!(text.contains("broke down at step") && text.contains("likelihood of `"), "{text}");
 }
@@ -278,7 +278,7 @@ fn recorded_noise_gives_the_recorded_step_again() {
 #[test]
 fn samples_spread_as_the_model_says() {
     let structure = Structure::new(4, 2, vec![Vec::new(); 5]);
-    let model = fit(&noise(2000), &structure, &FitOptions { steps: 300, members: 2, ..small() });
+    let model = fit(&noise(2000), &structure, &ModelParams { steps: 300, members: 2, ..small() });
     let rows = 4000;
     let drawn = model.sample(rows, |_, _| 0.0, 1.0, &mut Stream::new(1));
     let column = |at: usize| -> Vec<f64> { (0..rows).map(|row| drawn[row * 5 + at]).collect() };
@@ -303,9 +303,9 @@ fn samples_spread_as_the_model_says() {
 #[test]
 fn members_that_are_alike_foretell_the_same() {
     let structure = Structure::new(4, 2, vec![Vec::new(); 5]);
-    let options = FitOptions { steps: 50, members: 1, ..small() };
+    let options = ModelParams { steps: 50, members: 1, ..small() };
     let alone = fit(&noise(1000), &structure, &options);
-    let both = fit(&noise(1000), &structure, &FitOptions { members: 2, ..options });
+    let both = fit(&noise(1000), &structure, &ModelParams { members: 2, ..options });
     let value = |row: usize, slot: usize| (row + slot) as f64 / 10.0;
     let rows = 700;
     let each = both.sample_each(rows, value, 1.0, &mut Stream::new(4));
@@ -331,13 +331,13 @@ fn the_influence_of_each_action_is_recovered() {
     let data = random_play("AimTest-v0", 4000, 21);
     let entry = find("AimTest-v0").unwrap();
     let (truth, structure) = (entry.truth().unwrap(), true_structure("AimTest-v0"));
-    let options = FitOptions {
+    let options = ModelParams {
         members: 1,
         sizes: Sizes { encoder: 32, hidden: 32, action: 16, key: 16 },
         steps: 1500,
-        ..FitOptions::default()
+        ..ModelParams::default()
     };
-    let fitted = WorldModel::fit(&data, ModelKind::Causal, &structure, &options, &|_| {});
+    let fitted = WorldModel::fit(&data, ModelKind::Causal, &structure, &options);
     let (model, report) = fitted.unwrap();
     let held_out = data.select_episodes(&report.held_out);
     let slot = data.schema().action_slots().start;
@@ -364,12 +364,12 @@ fn the_influence_of_each_action_is_recovered() {
 fn cart_pole_is_predicted_almost_exactly() {
     let data = random_play("CartPole-v1", 2000, 5);
     let structure = true_structure("CartPole-v1");
-    let options = FitOptions { steps: 600, ..small() };
+    let options = ModelParams { steps: 600, ..small() };
     let scores = fit(&data, &structure, &options).score(&random_play("CartPole-v1", 1000, 6));
     for variable in &scores.variables {
         assert!(variable.explained > 0.999, "{variable:?}");
     }
-    let blind = WorldModel::fit(&data, ModelKind::ActionBlind, &structure, &options, &|_| {});
+    let blind = WorldModel::fit(&data, ModelKind::ActionBlind, &structure, &options);
     let blind = blind.unwrap().0.score(&random_play("CartPole-v1", 1000, 6));
     assert!(blind.mean_error() > 20.0 * scores.mean_error());
 }

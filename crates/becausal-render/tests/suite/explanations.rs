@@ -6,7 +6,7 @@ use becausal_core::Policy;
 use becausal_core::env::parse_action;
 use becausal_core::{Environment, Schema, Stream};
 use becausal_discovery::CausalGraph;
-use becausal_discovery::Pair;
+use becausal_discovery::Reason;
 use becausal_envs::{BuildMarine, find};
 use becausal_explain::chain::Step;
 use becausal_explain::{Change, Contrast, Explainer, Options, Situation, Why};
@@ -72,21 +72,22 @@ pub fn less_money() -> Contrast {
 /// A graph with a verdict for every kind of doubt.
 fn graph(schema: &Schema) -> CausalGraph {
     let truth = find(schema.name()).ok().and_then(becausal_envs::Entry::truth).expect("known");
-    let mut pairs = Vec::new();
-    for (effect, row) in truth.effects.iter().zip(&truth.graph) {
-        for (cause, &edge) in truth.causes.iter().zip(row) {
-            let mut pair = Pair::new(cause, effect);
-            (pair.p, pair.strength) = if edge { (1e-12, 0.4) } else { (0.5, 0.0) };
-            if (cause.as_str(), effect.as_str()) == ("depots", "barracks'") {
-                (pair.p, pair.reason) = (0.4, Some("`depots` is hardly ever 0".to_owned()));
+    let mut graph = CausalGraph::new("auto", 0.001, &truth.causes, &truth.effects);
+    for pair in graph.pairs_mut() {
+        let (cause, effect) = (pair.cause.0, pair.effect.0);
+        let edge = truth.graph[effect][cause];
+        (pair.p, pair.strength) = if edge { (1e-12, 0.4) } else { (0.5, 0.0) };
+        match (truth.causes[cause].as_str(), truth.effects[effect].as_str()) {
+            ("depots", "barracks'") => {
+                pair.p = 0.4;
+                pair.reason =
+                    Some(Reason::RarelyVaries { variable: "depots".to_owned(), rows: 12 });
             }
-            if (cause.as_str(), effect.as_str()) == ("workers", "money'") {
-                pair.p = 0.7;
-            }
-            pairs.push(pair);
+            ("workers", "money'") => pair.p = 0.7,
+            _ => {}
         }
     }
-    CausalGraph::new("auto", 0.001, pairs)
+    graph.with_eta(0.001)
 }
 
 /// The cleaner in a dirty cell.
