@@ -11,13 +11,16 @@
 
 pub mod data;
 pub mod env;
+mod node;
 pub mod policy;
 pub mod progress;
 mod random;
 pub mod schema;
+pub mod trajectory;
 
 pub use data::Transitions;
-pub use env::Environment;
+pub use env::{Environment, World};
+pub use node::{Node, Part, Shape};
 pub use policy::{Policy, RandomPolicy};
 pub use random::{Stream, normal_quantile};
 pub use schema::Schema;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::truth::Truth;
 use becausal_core::Stream;
-use becausal_core::env::{Environment, EnvironmentError, Step, check_step};
+use becausal_core::env::{Environment, EnvironmentError, StepResult, check_step};
 use becausal_core::schema::Schema;
 
 pub(super) const SCHEMA: &str = include_str!("aim_test.toml");
@@ -75,7 +75,7 @@ impl Environment for AimTest {
         &self.state
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+    fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         check_step(&self.schema, self.over, action)?;
         let [x1, x2, x3, x4, t] = self.state;
         // All noise is drawn under every action, so that two actions meet the same noise.
@@ -94,7 +94,7 @@ impl Environment for AimTest {
             t + ticks,
         ];
         self.over = self.state[4] >= END;
-        Ok(Step {
+        Ok(StepResult {
             state: &self.state,
             outcomes: &[],
             reward: (self.state[2] - x3) + (self.state[3] - x4),

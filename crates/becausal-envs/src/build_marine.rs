@@ -25,7 +25,7 @@ use super::build_marine_scene;
 use super::minerals::Minerals;
 use super::truth::{Parents, Truth};
 use becausal_core::Stream;
-use becausal_core::env::{Environment, EnvironmentError, Step, check_step};
+use becausal_core::env::{Environment, EnvironmentError, StepResult, check_step};
 use becausal_core::schema::Schema;
 
 pub(super) const SCHEMA: &str = include_str!("build_marine.toml");
@@ -288,7 +288,7 @@ impl Environment for BuildMarine {
         Some(build_marine_scene::scene(counts, money, time, END as f64))
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+    fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         check_step(&self.schema, self.over, action)?;
         let marines = self.marines;
         let mut stream = Stream::new(self.noise.next_u64());
@@ -296,7 +296,7 @@ impl Environment for BuildMarine {
         self.act(choice, &mut stream);
         self.over = self.time >= END;
         self.show();
-        Ok(Step {
+        Ok(StepResult {
             state: &self.state,
             outcomes: &[],
             reward: (self.marines - marines) as f64,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::cart_pole_scene;
 use super::truth::Truth;
 use becausal_core::Stream;
-use becausal_core::env::{Environment, EnvironmentError, Step, check_step};
+use becausal_core::env::{Environment, EnvironmentError, StepResult, check_step};
 use becausal_core::schema::Schema;
 
 pub(super) const SCHEMA: &str = include_str!("cart_pole.toml");
@@ -95,7 +95,7 @@ impl Environment for CartPole {
         Some(cart_pole_scene::scene(position, angle, POSITION_LIMIT, ANGLE_LIMIT))
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+    fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         check_step(&self.schema, self.over, action)?;
         let [position, velocity, angle, angle_velocity] = self.exact;
         let force = if action[0] == 1.0 { FORCE } else { -FORCE };
@@ -119,7 +119,7 @@ impl Environment for CartPole {
             (true, false) => 0.0,
             (true, true) => -1.0,
         };
-        Ok(Step {
+        Ok(StepResult {
             state: &self.shown,
             outcomes: &[],
             reward,

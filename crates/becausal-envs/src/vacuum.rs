@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::truth::Truth;
 use becausal_core::Stream;
-use becausal_core::env::{Environment, EnvironmentError, Step, check_step};
+use becausal_core::env::{Environment, EnvironmentError, StepResult, check_step};
 use becausal_core::schema::Schema;
 
 pub(super) const SCHEMA: &str = include_str!("vacuum.toml");
@@ -73,7 +73,7 @@ impl Environment for Vacuum {
         &self.state
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+    fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         check_step(&self.schema, self.over, action)?;
         let [position, clean_1, clean_2] = self.state;
         let mut reward = 0.0;
@@ -98,7 +98,7 @@ impl Environment for Vacuum {
         }
         self.failure = [f64::from(u8::from(failure))];
         self.over = self.state[1] == 1.0 && self.state[2] == 1.0;
-        Ok(Step {
+        Ok(StepResult {
             state: &self.state,
             outcomes: &self.failure,
             reward: reward - self.failure[0],

@@ -1,20 +1,21 @@
-//! How often explanations hold: counterfactuals replayed for real, with the same noise.
+//! How often explanations hold: *why not* is asked, and the other action replayed for real.
 
 use rayon::prelude::*;
 
-use super::audit_case::{Auditor, Findings};
+use super::audit_case::Auditor;
+use super::audit_findings::{Difference, Findings};
 use super::error::ExplainError;
 use super::scale::Scale;
 use super::tally::{Tally, share};
-use crate::chain::check_horizon;
 use becausal_core::Policy;
 use becausal_core::Transitions;
 use becausal_core::env::Environment;
+use becausal_core::progress::{Listener, Tracker};
 use becausal_model::Dynamics;
 
 /// Choices about an audit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AuditOptions {
+pub struct AuditParams {
     /// How many states are examined, each with all other actions.
     pub states: usize,
     /// How many steps are compared.
@@ -23,7 +24,7 @@ pub struct AuditOptions {
     pub discount: f64,
     /// Seed of all that is random.
     pub seed: u64,
-    /// A change counts from this share of the variable's spread in the data on.
+    /// A change counts when it is at least this share of the variable's standard deviation in the data.
     pub threshold: f64,
     /// The thresholds of the curve.
     pub thresholds: Vec<f64>,
@@ -31,9 +32,23 @@ pub struct AuditOptions {
     pub most_actions: usize,
     /// How far into an episode a state can lie.
     pub longest_walk: usize,
+    /// How the agent acts in the episodes that are asked about.
+    pub acting: Acting,
+    /// Who hears how far the audit is, and may stop it.
+    pub progress: Listener,
 }
 
-impl Default for AuditOptions {
+/// How an agent chooses among its actions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Acting {
+    /// Always the most likely action, as in the episodes of a report and of `explain`.
+    #[default]
+    MostLikely,
+    /// Actions drawn from its policy, as a random policy acts.
+    Sampled,
+}
+
+impl Default for AuditParams {
     fn default() -> Self {
         Self {
             states: 200,
@@ -44,6 +59,8 @@ impl Default for AuditOptions {
             thresholds: vec![0.001, 0.003, 0.01, 0.03, 0.1, 0.3],
             most_actions: 16,
             longest_walk: 200,
+            acting: Acting::MostLikely,
+            progress: Listener::default(),
         }
     }
 }
@@ -98,23 +115,25 @@ pub struct Audit {
     pub trivial: Vec<Trivial>,
 }
 
-/// Replays counterfactuals for real and compares them with what the model says.
+/// Asks *why not* as a user would, and replays every other action for real.
 ///
-/// Each case walks into an episode of its own under `policy`, takes the policy's action there and
-/// every other one, and goes on under the policy with the same draws in all worlds. All that is
-/// random is keyed by the case: the result does not depend on the number of threads. `data` give the
-/// spread of every variable.
+/// Each case plays an episode of its own under `policy`, stops at one of its steps, and asks the
+/// explainer about every other action there. The environment, cloned at that step, shows what really
+/// follows, with the same noise and the same rule for the agent's later actions ([`Agent::act`]).
+/// All that is random is keyed by the case: the result does not depend on the number of threads.
+/// `data` give the spread of every variable.
+///
+/// [`Agent::act`]: super::Agent::act
 ///
 /// # Errors
-/// When the parts do not belong together or there is nothing to examine.
+/// When the parts do not belong together, there is nothing to examine, or the listener stops it.
 pub fn audit<E: Environment>(
     environment: &E,
     dynamics: &dyn Dynamics,
     policy: &dyn Policy,
     data: &Transitions,
-    options: &AuditOptions,
+    params: &AuditParams,
 ) -> Result<Audit, ExplainError> {
-    check_horizon(options.horizon)?;
     let schema = environment.schema();
     for other in [dynamics.schema(), policy.schema(), data.schema()] {
         if other.variables() != schema.variables() {
@@ -122,30 +141,39 @@ pub fn audit<E: Environment>(
             return Err(ExplainError::Schema { model, data });
         }
     }
-    if data.is_empty() || options.states == 0 {
+    if data.is_empty() || params.states == 0 {
         return Err(ExplainError::Audit("expected at least one state and one row of data".into()));
     }
     if schema.rewards().is_empty() {
         return Err(ExplainError::Audit("the schema has no reward terms".into()));
     }
-    let mut options = options.clone();
-    if !options.thresholds.contains(&options.threshold) {
-        options.thresholds.push(options.threshold);
-        options.thresholds.sort_by(f64::total_cmp);
+    let mut params = params.clone();
+    if !params.thresholds.contains(&params.threshold) {
+        params.thresholds.push(params.threshold);
+        params.thresholds.sort_by(f64::total_cmp);
     }
     let scale = Scale::of(data);
-    let auditor = Auditor { dynamics, policy, scale: &scale, options: &options };
-    let count = u32::try_from(options.states).unwrap_or(u32::MAX);
+    let auditor = Auditor::new(dynamics, policy, &scale, &params)?;
+    let count = u32::try_from(params.states).unwrap_or(u32::MAX);
+    let tracker = Tracker::new(&params.progress, "audit", "states", params.states);
+    // Environments need not be shared between threads: each case gets its own copy beforehand.
     let copies: Vec<(u32, E)> = (0..count).map(|case| (case, environment.clone())).collect();
     let found = copies
         .into_par_iter()
-        .map(|(case, copy)| auditor.examine(case, &copy))
+        .map(|(case, copy)| {
+            if tracker.is_stopped() {
+                return Err(ExplainError::Stopped);
+            }
+            let examined = auditor.examine(case, &copy)?;
+            tracker.advance(1.0, "");
+            Ok(Findings::of(&examined, &auditor))
+        })
         .collect::<Result<Vec<Findings>, ExplainError>>()?;
-    Ok(sum_up(&found, &scale, &options))
+    Ok(sum_up(&found, &scale, &params))
 }
 
-fn sum_up(found: &[Findings], scale: &Scale, options: &AuditOptions) -> Audit {
-    let mut curve = vec![[Tally::default(); 3]; options.thresholds.len()];
+fn sum_up(found: &[Findings], scale: &Scale, params: &AuditParams) -> Audit {
+    let mut curve = vec![[Tally::default(); 3]; params.thresholds.len()];
     for findings in found {
         for (sums, tallies) in curve.iter_mut().zip(&findings.changes) {
             for (sum, tally) in sums.iter_mut().zip(tallies) {
@@ -153,29 +181,29 @@ fn sum_up(found: &[Findings], scale: &Scale, options: &AuditOptions) -> Audit {
             }
         }
     }
-    let at = options.thresholds.iter().position(|&t| t == options.threshold).unwrap_or(0);
+    let at = params.thresholds.iter().position(|&t| t == params.threshold).unwrap_or(0);
     let [changes, everything, direct] = curve[at];
     let differences: Vec<_> = found.iter().flat_map(|findings| &findings.differences).collect();
-    let negligible = scale.reward(options.threshold);
+    let negligible = scale.reward(params.threshold);
     let clear: Vec<_> = differences.iter().filter(|d| d.real.abs() > negligible).collect();
-    let signs = |claim: fn(&super::audit_case::Difference) -> f64| {
+    let signs = |claim: fn(&Difference) -> f64| {
         let right = clear.iter().filter(|d| claim(d) * d.real > 0.0).count();
         share(right, clear.len())
     };
     let size: f64 = differences.iter().map(|d| d.real.abs()).sum();
-    let error: f64 = differences.iter().map(|d| (d.model - d.real).abs()).sum();
+    let error: f64 = differences.iter().map(|d| (d.claimed - d.real).abs()).sum();
     let best: Vec<bool> = found.iter().filter_map(|findings| findings.best).collect();
     let lengths = found.iter().map(|findings| findings.right_lengths).sum();
-    let points = options.thresholds.iter().zip(&curve);
+    let points = params.thresholds.iter().zip(&curve);
     Audit {
         states: found.len(),
         cases: differences.len(),
-        threshold: options.threshold,
+        threshold: params.threshold,
         changes,
         curve: points
             .map(|(&threshold, tallies)| CurvePoint { threshold, changes: tallies[0] })
             .collect(),
-        sign: signs(|d| d.model),
+        sign: signs(|d| d.claimed),
         sign_cases: clear.len(),
         size_error: if size > 0.0 { error / size } else { error },
         better_action: share(best.iter().filter(|&&right| right).count(), best.len()),

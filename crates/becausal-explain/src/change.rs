@@ -1,7 +1,7 @@
 //! What is thought to be different.
 
 use super::error::ExplainError;
-use super::situation::check_values;
+use super::moment::check_values;
 use crate::chain::{Origin, Shape};
 use becausal_core::data::parse_value;
 use becausal_core::env::parse_action;

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::error::ExplainError;
 use super::explainer::Explainer;
-use super::situation::Situation;
+use super::moment::Moment;
 use becausal_core::Transitions;
 
 /// A recorded step in which the choice mattered.
@@ -32,11 +32,11 @@ pub fn decisions(
     places: &[(usize, usize)],
 ) -> Result<Vec<Decision>, ExplainError> {
     let decide = |&(episode, step): &(usize, usize)| -> Result<Option<Decision>, ExplainError> {
-        let situation = Situation::recorded(data, episode, step, explainer.options().horizon)?;
+        let moment = Moment::recorded(data, episode, step)?;
         let others: Vec<Vec<f64>> =
-            actions.iter().filter(|action| *action != situation.action()).cloned().collect();
-        let taken = explainer.returns(&situation, &[situation.action().to_vec()])?;
-        let paid = explainer.returns(&situation, &others)?;
+            actions.iter().filter(|action| *action != moment.action()).cloned().collect();
+        let taken = explainer.returns(&moment, &[moment.action().to_vec()])?;
+        let paid = explainer.returns(&moment, &others)?;
         let best = paid.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
         Ok(best.zip(taken.first()).map(|((place, paid), taken)| Decision {
             episode,

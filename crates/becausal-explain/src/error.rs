@@ -2,6 +2,7 @@
 
 use crate::chain::ChainError;
 use becausal_core::env::EnvironmentError;
+use becausal_core::trajectory::TrajectoryError;
 
 /// Something that cannot be explained.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -42,7 +43,16 @@ pub enum ExplainError {
         /// The schema of what is to be explained.
         data: String,
     },
+    /// The listener stopped the work.
+    #[error("stopped before it was done")]
+    Stopped,
     /// Nothing to audit, or nothing to compare with.
     #[error("nothing to audit: {0}")]
     Audit(String),
+}
+
+impl From<TrajectoryError> for ExplainError {
+    fn from(error: TrajectoryError) -> Self {
+        Self::Chain(error.into())
+    }
 }

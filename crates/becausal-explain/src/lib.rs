@@ -1,7 +1,7 @@
 //! Why an action, why not another, and what if: explanations with their evidence, and the audit.
 //!
 //! ```text
-//! Situation ── Explainer::why ───────────────► Why       chain, complete and minimal explanan, evidence
+//! Moment    ── Explainer::why ───────────────► Why       chain, complete and minimal explanan, evidence
 //!           ── Explainer::why_not, what_if ──► Contrast  two of them, what differs, credit
 //! environment that can be cloned ── audit ───► Audit     how often such contrasts hold
 //! ```
@@ -10,10 +10,9 @@
 //! of recorded steps is inferred and used again, and beyond the record both take the most likely course.
 //!
 //! ```
-//! use becausal_core::Transitions;
-//! use becausal_explain::{ExplainError, Explainer, Options, Scale, Situation};
+//! use becausal_core::{Policy, Transitions};
+//! use becausal_explain::{Ask, ExplainError, Explainer, Moment, Scale};
 //! use becausal_model::Dynamics;
-//! use becausal_core::Policy;
 //!
 //! /// Why was this step taken, and not the other action?
 //! fn ask(
@@ -22,20 +21,22 @@
 //!     data: &Transitions,
 //!     other: &[f64],
 //! ) -> Result<(), ExplainError> {
-//!     let options = Options { horizon: 4, ..Options::default() };
-//!     let situation = Situation::recorded(data, 0, 12, options.horizon)?;
-//!     let explainer = Explainer::new(model, Some(policy), None, options)?
+//!     let ask = Ask::default().horizon(4);
+//!     let moment = Moment::recorded(data, 0, 12)?;
+//!     let explainer = Explainer::new(model, Some(policy), None, ask)?
 //!         .with_scale(Scale::of(data), 0.01);
-//!     println!("{} links", explainer.why(&situation)?.chain.edges().count());
-//!     let contrast = explainer.why_not(&situation, other)?;
+//!     println!("{} links", explainer.why(&moment)?.chain.edges().count());
+//!     let contrast = explainer.why_not(&moment, other)?;
 //!     println!("worth {}", contrast.credit.difference());
 //!     Ok(())
 //! }
 //! ```
 
-mod alternatives;
+mod agent;
+mod ask;
 mod audit;
 mod audit_case;
+mod audit_findings;
 pub mod chain;
 mod change;
 mod contrast;
@@ -45,21 +46,23 @@ mod error;
 mod evidence;
 mod explainer;
 mod explanan;
+mod moment;
 mod scale;
-mod situation;
 mod tally;
 
-pub use alternatives::{alternatives, typical_actions};
-pub use audit::{Audit, AuditOptions, CurvePoint, Trivial, audit};
+pub use agent::Agent;
+pub use ask::Ask;
+pub use audit::{Acting, Audit, AuditParams, CurvePoint, Trivial, audit};
+pub use audit_case::{AuditCase, Auditor};
 pub use change::Change;
 pub use contrast::{Contrast, ContrastiveExplanan};
 pub use credit::{Credit, CreditPart};
 pub use decision::{Decision, decisions};
 pub use error::ExplainError;
 pub use evidence::{Doubt, Evidence, LinkEvidence};
-pub use explainer::{Explainer, Options, Why};
+pub use explainer::{Explainer, Why};
 pub use explanan::differ;
 pub use explanan::{Explanan, Fact};
+pub use moment::Moment;
 pub use scale::Scale;
-pub use situation::Situation;
 pub use tally::Tally;

@@ -1,14 +1,12 @@
 //! How good a policy is in its environment.
 
-use becausal_core::Stream;
-use becausal_core::env::{AnyEnvironment, Environment};
+use becausal_core::env::{AnyEnvironment, MAX_EPISODE_STEPS, play_episode};
+use becausal_core::trajectory::Trajectory;
+use becausal_core::{Policy, Stream};
+use rayon::prelude::*;
 
 use super::actor_critic::ActorCritic;
 use super::error::LearningError;
-use super::experience::Experience;
-
-/// An episode that goes on longer than this counts as one that never ends.
-pub const LONGEST_EPISODE: usize = 100_000;
 
 /// Returns of some episodes in which always the most likely action was taken.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -53,10 +51,10 @@ fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len().max(1) as f64
 }
 
-/// Plays `episodes` episodes side by side, each from its own seed derived from `seed` and `key`.
+/// Plays `episodes` episodes, each from its own seed derived from `seed` and `key`.
 ///
 /// # Errors
-/// When an episode does not end, or a reward is not a number.
+/// When an episode does not end, or a reward is NaN or infinite.
 pub fn evaluate(
     agent: &ActorCritic,
     environment: &AnyEnvironment,
@@ -64,54 +62,40 @@ pub fn evaluate(
     seed: u64,
     key: u32,
 ) -> Result<Evaluation, LearningError> {
-    let schema = environment.schema();
+    // Environments need not be shared between threads: each episode gets its own copy beforehand.
     #[expect(clippy::cast_possible_truncation, reason = "episodes are few")]
-    let seeds: Vec<u64> = (0..episodes)
+    let copies: Vec<(u64, AnyEnvironment)> = (0..episodes)
         .map(|episode| Stream::keyed(seed, &[key, episode as u32]).next_u64())
+        .map(|seed| (seed, environment.clone()))
         .collect();
-    let (states, actions) = (schema.state_slots().len(), schema.action_slots().len());
-    let mut result = Evaluation {
-        returns: vec![0.0; episodes],
-        native: vec![0.0; episodes],
-        lengths: vec![0; episodes],
-    };
-    let mut copies: Vec<AnyEnvironment> = vec![environment.clone(); episodes];
-    copies.iter_mut().zip(seeds).for_each(|(copy, seed)| copy.reset(seed));
-    // Episodes that are over leave.
-    let mut playing: Vec<usize> = (0..episodes).collect();
-    let mut numbers = vec![0.0; actions];
-    let mut action = vec![0.0; actions];
-    for step in 0.. {
-        if playing.is_empty() {
-            break;
-        }
-        if step == LONGEST_EPISODE {
-            let environment = schema.name().to_owned();
-            return Err(LearningError::Endless { environment, steps: step });
-        }
-        let states_now: Vec<f64> =
-            playing.iter().flat_map(|&at| copies[at].state()).copied().collect();
-        let said = agent.act(&states_now);
-        let mut lived = Experience::new(schema, playing.len());
-        let mut going_on = Vec::with_capacity(playing.len());
-        for (row, &at) in playing.iter().enumerate() {
-            agent.space().mode(said.row(0, row), &mut numbers);
-            agent.space().action(&numbers, &mut action);
-            let after = copies[at].step(&action)?;
-            lived.push(&states_now[row * states..][..states], &action, after.outcomes, after.state);
-            result.native[at] += after.reward;
-            result.lengths[at] += 1;
-            if !after.terminated && !after.truncated {
-                going_on.push(at);
-            }
-        }
-        for (reward, &at) in lived.rewards_from(schema, 0).into_iter().zip(&playing) {
-            if !reward.is_finite() {
-                return Err(LearningError::Reward { reward: reward.to_string(), step });
-            }
-            result.returns[at] += reward;
-        }
-        playing = going_on;
+    let played: Result<Vec<Trajectory>, LearningError> =
+        copies.into_par_iter().map(|(seed, copy)| play(agent, copy, seed)).collect();
+    let mut evaluation = Evaluation::default();
+    for episode in played? {
+        evaluation.returns.push(episode.discounted(1.0));
+        evaluation.native.push(episode.steps().iter().filter_map(|step| step.paid).sum());
+        evaluation.lengths.push(episode.len());
     }
-    Ok(result)
+    Ok(evaluation)
+}
+
+/// An episode in which always the most likely action is taken.
+fn play(
+    agent: &ActorCritic,
+    mut environment: AnyEnvironment,
+    seed: u64,
+) -> Result<Trajectory, LearningError> {
+    let mut actor = |_: usize, state: &[f64]| Some(agent.mode(state));
+    let episode = play_episode(&mut environment, seed, MAX_EPISODE_STEPS, &mut actor)?;
+    if !episode.is_over() {
+        let environment = episode.schema().name().to_owned();
+        return Err(LearningError::Endless { environment, steps: episode.len() });
+    }
+    for (step, made) in episode.steps().iter().enumerate() {
+        let reward: f64 = made.rewards.iter().sum();
+        if !reward.is_finite() {
+            return Err(LearningError::Reward { reward: reward.to_string(), step });
+        }
+    }
+    Ok(episode)
 }

@@ -30,7 +30,7 @@ pub use actor_critic::ActorCritic;
 pub use coverage::Coverage;
 pub use dream::{Dream, DreamOptions};
 pub use error::LearningError;
-pub use evaluation::{Evaluation, LONGEST_EPISODE, evaluate};
+pub use evaluation::{Evaluation, evaluate};
 pub use experience::{Advantages, Experience};
 pub use interaction::{Exploration, interact};
 pub use observation::{Observation, Running};

@@ -1,11 +1,10 @@
 //! Real experience: many copies of an environment played side by side.
 
 use becausal_core::Stream;
-use becausal_core::env::{AnyEnvironment, Batch, Environment};
+use becausal_core::env::{AnyEnvironment, Batch, Environment, MAX_EPISODE_STEPS};
 
 use super::actor_critic::ActorCritic;
 use super::error::LearningError;
-use super::evaluation::LONGEST_EPISODE;
 use super::experience::Experience;
 use super::observation::Running;
 
@@ -162,7 +161,7 @@ impl Play {
                     self.begun += 1;
                     *now = Current { seed, ..Current::default() };
                     self.batch.reset(copy, seed);
-                } else if steps >= LONGEST_EPISODE {
+                } else if steps >= MAX_EPISODE_STEPS {
                     let environment = schema.name().to_owned();
                     return Err(LearningError::Endless { environment, steps });
                 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use becausal_core::data::Transitions;
+use becausal_core::env::every_action;
 use becausal_core::schema::{Kind, Role, Schema, Variable};
 use becausal_nn::{Block, Head, Shape};
 
@@ -266,24 +267,7 @@ impl Encoding {
     /// Every possible action, slot by slot, where there are few.
     #[must_use]
     pub fn action_table(&self) -> Option<Vec<Vec<f64>>> {
-        let mut table = vec![Vec::new()];
-        for slot in self.schema.action_slots() {
-            let labels = match &self.schema.variable_of(slot).kind {
-                Kind::Boolean => 2,
-                Kind::Categorical(labels) => labels.len(),
-                Kind::Continuous(_) | Kind::Integer(_) => return None,
-            };
-            if table.len() * labels > LARGEST_TABLE {
-                return None;
-            }
-            table = table
-                .iter()
-                .flat_map(|row: &Vec<f64>| {
-                    (0..labels).map(move |label| [row.as_slice(), &[label as f64]].concat())
-                })
-                .collect();
-        }
-        Some(table)
+        every_action(&self.schema, LARGEST_TABLE)
     }
 
     /// The place of an action in the [table](Self::action_table).

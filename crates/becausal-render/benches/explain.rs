@@ -18,7 +18,7 @@ use becausal_core::env::{EnvironmentError, Options, collect, random_action};
 use becausal_core::{Environment, Transitions};
 use becausal_envs::find;
 use becausal_explain::chain::{ExtendedGraph, Origin};
-use becausal_explain::{AuditOptions, Explainer, Situation, audit};
+use becausal_explain::{AuditParams, Explainer, Moment, audit};
 use becausal_model::Dynamics;
 use becausal_render::chain_layout;
 
@@ -46,15 +46,14 @@ fn main() {
         black_box(graph.expect("a graph").chain(&[0, 1, 2]));
     });
     let start = &trajectory.steps()[0];
-    let situation =
-        Situation::imagined(dynamics.schema(), start.state.clone(), start.action.clone())
-            .expect("a situation");
+    let moment = Moment::imagined(dynamics.schema(), start.state.clone(), start.action.clone())
+        .expect("a moment");
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(10)).expect("one");
     report("its why-not", 50, || {
-        black_box(explainer.why_not(&situation, &[-1.0, 0.0]).expect("a contrast"));
+        black_box(explainer.why_not(&moment, &[-1.0, 0.0]).expect("a contrast"));
     });
     report("its why-not with texts and pictures", 10, || {
-        let contrast = explainer.why_not(&situation, &[-1.0, 0.0]).expect("a contrast");
+        let contrast = explainer.why_not(&moment, &[-1.0, 0.0]).expect("a contrast");
         black_box(contrast.text());
         black_box(contrast.picture().expect("a picture").drawing(&chain_layout()).svg());
         black_box(contrast.factual.picture().expect("one").drawing(&chain_layout()).svg());
@@ -66,7 +65,7 @@ fn main() {
     });
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(1000)).expect("one");
     report("a why-not of 1000 steps, text and picture", 1, || {
-        let contrast = explainer.why_not(&situation, &[-1.0, 0.0]).expect("a contrast");
+        let contrast = explainer.why_not(&moment, &[-1.0, 0.0]).expect("a contrast");
         black_box(contrast.text());
         black_box(contrast.picture().expect("a picture").drawing(&chain_layout()).svg());
     });
@@ -93,7 +92,7 @@ fn audit_rules(id: &str, rules: &Exact) {
     )
     .expect("collected");
     let policy = RandomPolicy::new(schema).expect("bounded");
-    let options = AuditOptions::default();
+    let options = AuditParams::default();
     let audit = audit(&environment, rules, &policy, &data, &options).expect("an audit");
     println!("\n{id}: {}", audit.text());
 }

@@ -94,6 +94,5 @@ pub use png::PngError;
 pub use reason::reason_words;
 pub use report::{Report, ReportScores, ReportStep};
 pub use report_learning::ReportLearning;
-pub use report_step::action_token;
 pub use text::{Alignment, Table, thousands};
 pub use waterfall::{Term, TermError, Waterfall};

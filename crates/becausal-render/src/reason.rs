@@ -47,7 +47,8 @@ pub fn reason_words(reason: &Reason) -> String {
         }
         Reason::NeverChosen { label } => format!("the policy never chose `{label}`"),
         Reason::NetworksUse => {
-            "networks that read the cause predict the effect better, but no test confirms it".to_owned()
+            "networks that read the cause predict the effect better, but no test confirms it"
+                .to_owned()
         }
         Reason::NotListed => "the graph file does not list this pair".to_owned(),
         Reason::Words { words } => words.clone(),

@@ -8,6 +8,7 @@ use super::doubt;
 use super::html::{each, escaped, lines, picture};
 use super::report::{Report, ReportStep};
 use super::words::{action_of, change, minus, number, signed};
+use becausal_core::env::action_text;
 use becausal_core::schema::{Role, Schema};
 use becausal_explain::chain::{Node, Step};
 use becausal_explain::{Contrast, Doubt};
@@ -104,19 +105,6 @@ fn short(schema: &Schema, values: &[f64]) -> String {
     minus(&each.join(" "))
 }
 
-/// An action as the page's address and the command line have it: `depot`, `main=0.5,lateral=-1`.
-#[must_use]
-pub fn action_token(schema: &Schema, values: &[f64]) -> String {
-    let slots: Vec<usize> = schema.action_slots().collect();
-    if let ([slot], [value]) = (slots.as_slice(), values) {
-        return schema.variable_of(*slot).kind.show(*value);
-    }
-    let part = |(slot, value): (usize, &f64)| {
-        format!("{}={}", schema.slots()[slot].name, schema.variable_of(slot).kind.show(*value))
-    };
-    slots.into_iter().zip(values).map(part).collect::<Vec<_>>().join(",")
-}
-
 /// Every step and every answer, to be shown when they are chosen.
 pub(super) fn templates(report: &Report<'_>) -> String {
     let opening = report.steps.get(report.opening).map_or(0, |s| s.why.chain.trajectory().first());
@@ -126,7 +114,7 @@ pub(super) fn templates(report: &Report<'_>) -> String {
             &report
                 .rival
                 .as_deref()
-                .map_or_else(String::new, |rival| action_token(report.schema, rival))
+                .map_or_else(String::new, |rival| action_text(report.schema, rival))
         )
     );
     for (place, step) in report.steps.iter().enumerate() {
@@ -148,7 +136,7 @@ pub(super) fn templates(report: &Report<'_>) -> String {
             let _ = writeln!(
                 html,
                 "<template data-step=\"{number}\" data-not=\"{}\">{}</template>",
-                escaped(&action_token(report.schema, other)),
+                escaped(&action_text(report.schema, other)),
                 why_not(contrast)
             );
         }
@@ -190,7 +178,7 @@ fn moment(schema: &Schema, step: &ReportStep, made: &Step, remark: &str) -> Stri
         let _ = write!(
             html,
             "<button type=\"button\" data-ask=\"{}\">Why not {}? <small class=\"{sort}\">{}</small></button>",
-            escaped(&action_token(schema, other)),
+            escaped(&action_text(schema, other)),
             escaped(&short(schema, other)),
             escaped(&minus(&signed(difference)))
         );

@@ -1,4 +1,4 @@
-//! Actions: drawn at random, read from a text, read from a file.
+//! Actions: drawn at random, enumerated, written as text and read back, read from a file.
 
 use std::path::Path;
 
@@ -42,6 +42,63 @@ pub fn random_action(
         };
     }
     Ok(())
+}
+
+/// All actions, where every action variable has finitely many values and there are at most `max`.
+#[must_use]
+pub fn every_action(schema: &Schema, max: usize) -> Option<Vec<Vec<f64>>> {
+    combined(schema, max, |_| None)
+}
+
+/// Actions to ask about: every category; of a number its bounds and the middle. Empty where there
+/// are more than `max`, or a number has no bounds.
+#[must_use]
+pub fn typical_actions(schema: &Schema, max: usize) -> Vec<Vec<f64>> {
+    let typical = |kind: &Kind| {
+        let (Kind::Integer(bounds) | Kind::Continuous(bounds)) = kind else { return None };
+        let (low, high) = (bounds.low?, bounds.high?);
+        let mut values = vec![low, f64::midpoint(low, high), high];
+        if matches!(kind, Kind::Integer(_)) {
+            values.iter_mut().for_each(|value| *value = value.round());
+        }
+        Some(values)
+    };
+    combined(schema, max, typical).unwrap_or_default()
+}
+
+/// Every combination of the values of the action slots; `numbers` gives those of a number.
+fn combined(
+    schema: &Schema,
+    max: usize,
+    numbers: impl Fn(&Kind) -> Option<Vec<f64>>,
+) -> Option<Vec<Vec<f64>>> {
+    let mut all: Vec<Vec<f64>> = vec![Vec::new()];
+    for slot in schema.action_slots() {
+        let values: Vec<f64> = match &schema.variable_of(slot).kind {
+            Kind::Boolean => vec![0.0, 1.0],
+            Kind::Categorical(labels) => (0..labels.len()).map(|label| label as f64).collect(),
+            kind => numbers(kind)?,
+        };
+        if all.len() * values.len() > max {
+            return None;
+        }
+        let longer = |action: &Vec<f64>, value: f64| [action.as_slice(), &[value]].concat();
+        all = all.iter().flat_map(|a| values.iter().map(move |&v| longer(a, v))).collect();
+    }
+    Some(all)
+}
+
+/// An action as a person writes it: `depot`, or `main=0.5,lateral=-1`. [`parse_action`] reads it back.
+#[must_use]
+pub fn action_text(schema: &Schema, action: &[f64]) -> String {
+    let slots: Vec<usize> = schema.action_slots().collect();
+    if let ([slot], [value]) = (slots.as_slice(), action) {
+        return schema.variable_of(*slot).kind.show(*value);
+    }
+    let part = |(slot, value): (usize, &f64)| {
+        format!("{}={}", schema.slots()[slot].name, schema.variable_of(slot).kind.show(*value))
+    };
+    slots.into_iter().zip(action).map(part).collect::<Vec<_>>().join(",")
 }
 
 /// Reads an action as a person writes it: `depot`, `2`, or `main=0.5,lateral=-1`.
@@ -102,4 +159,43 @@ pub fn read_actions(path: &Path, schema: &Schema) -> Result<Vec<Vec<f64>>, DataE
             other => other.to_string(),
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(actions: &str) -> Schema {
+        let text = format!(
+            "name = \"Small\"\n[state]\nx = {{ kind = \"continuous\" }}\n[action]\n{actions}"
+        );
+        Schema::parse(&text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn an_action_is_read_back_as_it_is_written() {
+        let schemas = [
+            schema("a = { kind = \"categorical\", labels = [\"left\", \"right\"] }\n"),
+            schema(
+                "main = { kind = \"continuous\", low = -1.0, high = 1.0 }\ngear = { kind = \"integer\", low = 0, high = 4 }\n",
+            ),
+            schema("on = { kind = \"boolean\" }\nlegs = { kind = \"boolean\", size = 2 }\n"),
+        ];
+        for schema in schemas {
+            for action in typical_actions(&schema, 64) {
+                let text = action_text(&schema, &action);
+                assert_eq!(parse_action(&schema, &text), Ok(action), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_actions_are_listed_only_where_there_are_few() {
+        let schema = schema(
+            "on = { kind = \"boolean\" }\ngear = { kind = \"integer\", low = 0, high = 4 }\n",
+        );
+        assert_eq!(every_action(&schema, 64), None, "a number has no list");
+        assert_eq!(typical_actions(&schema, 64).len(), 6);
+        assert!(typical_actions(&schema, 5).is_empty());
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::environment::{Environment, EnvironmentError, Step};
+use super::environment::{Environment, EnvironmentError, StepResult};
 use crate::schema::Schema;
 
 /// Any environment, as the registry makes them.
@@ -34,7 +34,7 @@ impl Environment for AnyEnvironment {
         self.0.state()
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+    fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         self.0.step(action)
     }
 
@@ -48,7 +48,7 @@ trait Erased: Send {
     fn schema(&self) -> &Arc<Schema>;
     fn reset(&mut self, seed: u64);
     fn state(&self) -> &[f64];
-    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError>;
+    fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError>;
     fn scene(&self) -> Option<String>;
     fn boxed_clone(&self) -> Box<dyn Erased>;
 }
@@ -66,7 +66,7 @@ impl<E: Environment + 'static> Erased for E {
         Environment::state(self)
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+    fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         Environment::step(self, action)
     }
 

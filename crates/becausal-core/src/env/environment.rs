@@ -24,7 +24,7 @@ pub trait Environment: Clone + Send {
     /// # Errors
     /// When the action is none of the environment's, or the episode is over: only
     /// [`reset`](Self::reset) begins another one.
-    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError>;
+    fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError>;
 
     /// A drawing of the current state as SVG, from environments that can be drawn.
     fn scene(&self) -> Option<String> {
@@ -34,7 +34,7 @@ pub trait Environment: Clone + Send {
 
 /// What a step led to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step<'a> {
+pub struct StepResult<'a> {
     /// The state after the step, s'.
     pub state: &'a [f64],
     /// The outcomes, o.

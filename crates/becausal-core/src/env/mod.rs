@@ -7,11 +7,15 @@ mod collect;
 mod environment;
 mod options;
 mod time_limit;
+mod world;
 
-pub use action::{parse_action, random_action, read_actions};
+pub use action::{
+    action_text, every_action, parse_action, random_action, read_actions, typical_actions,
+};
 pub use any::AnyEnvironment;
 pub use batch::Batch;
 pub use collect::{collect, episode_seed, record_at_random, replay};
-pub use environment::{Environment, EnvironmentError, Step, check_step};
+pub use environment::{Environment, EnvironmentError, StepResult, check_step};
 pub use options::{OptionDescription, Options};
 pub use time_limit::TimeLimit;
+pub use world::{Actor, MAX_EPISODE_STEPS, World, play_episode, rollout};

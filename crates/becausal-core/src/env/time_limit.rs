@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::environment::{Environment, EnvironmentError, Step};
+use super::environment::{Environment, EnvironmentError, StepResult};
 use crate::schema::Schema;
 
 /// An environment whose episodes are truncated after a number of steps.
@@ -38,7 +38,7 @@ impl<E: Environment> Environment for TimeLimit<E> {
         self.environment.state()
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+    fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         if self.over {
             let environment = self.environment.schema().name().to_owned();
             return Err(EnvironmentError::Over { environment });
@@ -46,7 +46,7 @@ impl<E: Environment> Environment for TimeLimit<E> {
         let step = self.environment.step(action)?;
         self.steps += 1;
         self.over = self.steps >= self.limit;
-        Ok(Step { truncated: step.truncated || self.over, ..step })
+        Ok(StepResult { truncated: step.truncated || self.over, ..step })
     }
 
     fn scene(&self) -> Option<String> {

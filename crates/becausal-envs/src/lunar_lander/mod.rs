@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub use flight::LunarLanderOptions;
 use flight::{Flight, Thrust};
 
-use becausal_core::env::{Environment, EnvironmentError, Step, check_step};
+use becausal_core::env::{Environment, EnvironmentError, StepResult, check_step};
 use becausal_core::schema::Schema;
 
 pub(super) const SCHEMA: &str = include_str!("lunar_lander.toml");
@@ -104,7 +104,7 @@ impl Environment for LunarLander {
         &self.state
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+    fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         check_step(&self.schema, self.over, action)?;
         let thrust = match *action {
             [main, side] => Thrust::of_throttles(main, side),
@@ -116,7 +116,7 @@ impl Environment for LunarLander {
         let flag = |value: bool| f64::from(u8::from(value));
         self.outcomes = [outcome.fuel, flag(outcome.crash), flag(outcome.rest)];
         self.over = outcome.crash || outcome.rest;
-        Ok(Step {
+        Ok(StepResult {
             state: &self.state,
             outcomes: &self.outcomes,
             reward: outcome.reward,

@@ -1,8 +1,8 @@
 //! The causal chain: everything between an action and the rewards that it leads to.
 
 use super::extended_graph::{Edge, ExtendedGraph, Way};
-use super::node::{Node, Part};
-use super::trajectory::Trajectory;
+use becausal_core::trajectory::Trajectory;
+use becausal_core::{Node, Part};
 
 /// What lies on a path from the action explained to a target reward, through what the action moves.
 ///

@@ -1,8 +1,8 @@
 //! How the agent's later actions depend on what the explained action has changed.
 
-use super::trajectory::Trajectory;
 use becausal_core::Policy;
 use becausal_core::schema::{Kind, Schema};
+use becausal_core::trajectory::Trajectory;
 
 /// For every step, `[actions][states]`: how much each action variable would differ had a state
 /// variable kept the value it had before the explained action, from 0 to 1.

@@ -1,5 +1,7 @@
 //! What a chain cannot be built from.
 
+use becausal_core::trajectory::TrajectoryError;
+
 /// Something that a chain cannot be built from.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ChainError {
@@ -27,32 +29,7 @@ pub enum ChainError {
     /// A schema without rewards.
     #[error("the schema has no reward terms: there is nothing that a chain could lead to")]
     NoRewards,
-    /// A step that was not recorded.
-    #[error("there is no step {step} in episode {episode}: it has {length} steps, counted from 0")]
-    Step {
-        /// The step asked for.
-        step: usize,
-        /// The episode.
-        episode: usize,
-        /// How many steps it has.
-        length: usize,
-    },
-    /// An episode that was not recorded.
-    #[error("there is no episode {episode}: the data have {episodes}, counted from 0")]
-    Episode {
-        /// The episode asked for.
-        episode: usize,
-        /// How many there are.
-        episodes: usize,
-    },
-    /// Parts that do not belong together.
-    #[error("{what}: {given}, expected {expected}")]
-    Size {
-        /// What does not fit.
-        what: &'static str,
-        /// How many there are.
-        given: usize,
-        /// How many there should be.
-        expected: usize,
-    },
+    /// Steps that do not form a trajectory, or were not recorded.
+    #[error(transparent)]
+    Trajectory(#[from] TrajectoryError),
 }

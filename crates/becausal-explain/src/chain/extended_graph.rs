@@ -2,10 +2,10 @@
 
 use super::causal_chain::Chain;
 use super::error::ChainError;
-use super::node::{Node, Part, Shape};
-use super::trajectory::Trajectory;
 use becausal_core::Policy;
 use becausal_core::schema::{Role, Schema, suggestion};
+use becausal_core::trajectory::{Trajectory, TrajectoryError};
+use becausal_core::{Node, Part, Shape};
 use becausal_model::{Dynamics, Influence};
 
 /// How an influence comes about.
@@ -92,7 +92,11 @@ impl ExtendedGraph {
         let shape = trajectory.shape().clone();
         let (states, effects) = (shape.states.len(), shape.states.len() + shape.outcomes.len());
         let fits = |what, given, expected| {
-            if given == expected { Ok(()) } else { Err(ChainError::Size { what, given, expected }) }
+            if given == expected {
+                Ok(())
+            } else {
+                Err(ChainError::from(TrajectoryError::Size { what, given, expected }))
+            }
         };
         fits("influences", influences.len(), trajectory.len())?;
         for influence in influences {

@@ -14,14 +14,12 @@ mod causal_chain;
 mod choice;
 mod error;
 mod extended_graph;
-mod node;
-mod simulate;
-mod trajectory;
+mod horizon;
 
+pub use becausal_core::trajectory::{Step, Trajectory, TrajectoryError};
+pub use becausal_core::{Node, Part, Shape};
 pub use causal_chain::Chain;
 pub use choice::{action_difference, choices};
 pub use error::ChainError;
 pub use extended_graph::{Edge, ExtendedGraph, Origin, Support, Way, check_tau, targets};
-pub use node::{Node, Part, Shape};
-pub use simulate::{Choose, Course, MOST_STEPS, check_horizon, simulate};
-pub use trajectory::{Step, Trajectory};
+pub use horizon::{MAX_HORIZON, check_horizon};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use becausal_core::trajectory::TrajectoryError;
 use becausal_core::{Schema, Stream};
 use becausal_explain::Explanan;
 use becausal_explain::chain::{
@@ -352,9 +353,15 @@ fn impossible_requests_are_refused_in_clear_words() {
         assert!(error.contains("expected a number from 0 to 1"), "{error}");
     }
     assert!(build(0.0, &right).is_ok() && build(1.0, &right).is_ok());
-    assert!(matches!(build(0.1, &right[1..]), Err(ChainError::Size { given: 2, .. })));
+    assert!(matches!(
+        build(0.1, &right[1..]),
+        Err(ChainError::Trajectory(TrajectoryError::Size { given: 2, .. }))
+    ));
     let wrong = vec![Influence::new(2, 3, &[vec![0.0; 6]]); 3];
-    assert!(matches!(build(0.1, &wrong), Err(ChainError::Size { given: 2, expected: 3, .. })));
+    assert!(matches!(
+        build(0.1, &wrong),
+        Err(ChainError::Trajectory(TrajectoryError::Size { given: 2, expected: 3, .. }))
+    ));
     for horizon in [0, 10_000] {
         let error =
             becausal_explain::chain::check_horizon(horizon).expect_err("refused").to_string();

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use crate::exact::Exact;
 use becausal_core::env::Options as EnvironmentOptions;
+use becausal_core::env::typical_actions;
 use becausal_core::env::{EnvironmentError, collect, random_action};
 use becausal_core::{Schema, Transitions};
 use becausal_envs::find;
-use becausal_explain::{Explainer, Options, Situation, decisions, typical_actions};
+use becausal_explain::{Ask, Explainer, Moment, decisions};
 use becausal_model::Dynamics;
 
 fn recorded(id: &str, schema: &Arc<Schema>) -> Transitions {
@@ -31,7 +32,7 @@ fn recorded(id: &str, schema: &Arc<Schema>) -> Transitions {
 fn the_clearest_decision_stands_first_and_its_lead_is_that_of_the_contrast() {
     let model = Exact::build_marine();
     let data = recorded("BuildMarine-v0", model.schema());
-    let options = Options { horizon: 4, ..Options::default() };
+    let options = Ask { horizon: 4, ..Ask::default() };
     let explainer = Explainer::new(&model, None, None, options).expect("an explainer");
     let actions = typical_actions(model.schema(), 16);
     assert_eq!(actions, [[0.0], [1.0], [2.0], [3.0], [4.0]]);
@@ -41,10 +42,10 @@ fn the_clearest_decision_stands_first_and_its_lead_is_that_of_the_contrast() {
     assert!(found.windows(2).all(|pair| pair[0].lead >= pair[1].lead));
     assert!(found[0].lead > found[found.len() - 1].lead, "they are not all alike");
     for decision in &found {
-        let situation = Situation::recorded(&data, 0, decision.step, 4).expect("a situation");
-        let others = actions.iter().filter(|action| *action != situation.action());
+        let moment = Moment::recorded(&data, 0, decision.step).expect("a moment");
+        let others = actions.iter().filter(|action| *action != moment.action());
         let differences = others.map(|action| {
-            explainer.why_not(&situation, action).expect("a contrast").credit.difference()
+            explainer.why_not(&moment, action).expect("a contrast").credit.difference()
         });
         let smallest = differences.fold(f64::INFINITY, f64::min);
         assert!((decision.lead - smallest).abs() < 1e-9, "{decision:?}, not {smallest}");

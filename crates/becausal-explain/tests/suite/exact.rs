@@ -7,7 +7,7 @@ use becausal_core::env::parse_action;
 use becausal_core::schema::{Kind, Role};
 use becausal_core::{Environment, Schema, Stream};
 use becausal_envs::{BuildMarine, CartPole, Vacuum, find};
-use becausal_explain::Situation;
+use becausal_explain::Moment;
 use becausal_model::{Dynamics, Influence, Noise, Prediction};
 
 type Rule = fn(&Arc<Schema>, &[f64], &[f64]) -> Prediction;
@@ -232,14 +232,14 @@ impl Policy for Rules {
 }
 
 /// A state and an action that nobody recorded, the action as a person writes it.
-pub fn imagined(dynamics: &Exact, state: &[f64], action: &str) -> Situation {
+pub fn imagined(dynamics: &Exact, state: &[f64], action: &str) -> Moment {
     let schema = dynamics.schema();
     let action = parse_action(schema, action).expect("an action");
-    Situation::imagined(schema, state.to_vec(), action).expect("a situation")
+    Moment::imagined(schema, state.to_vec(), action).expect("a moment")
 }
 
 /// The paper's example as it was recorded: depots, barracks twice, marines.
-pub fn paper_example(schema: &Arc<Schema>) -> Situation {
+pub fn paper_example(schema: &Arc<Schema>) -> Moment {
     // workers, marines, barracks, depots, money, time
     let states = [
         [12.0, 0.0, 1.0, 7.0, 505.0, 600.0],
@@ -254,5 +254,5 @@ pub fn paper_example(schema: &Arc<Schema>) -> Situation {
         let parts = [&states[step][..], &[action], &[], &states[step + 1]];
         becausal_explain::chain::Step::new(schema, parts, Some(false))
     });
-    Situation::of_steps(Arc::clone(schema), 20, steps.collect()).expect("a situation")
+    Moment::of_steps(Arc::clone(schema), 20, steps.collect()).expect("a moment")
 }

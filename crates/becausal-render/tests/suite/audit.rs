@@ -7,7 +7,7 @@ use becausal_core::env::{AnyEnvironment, EnvironmentError, collect, random_actio
 use becausal_core::{Environment, Transitions};
 use becausal_core::{Policy, RandomPolicy};
 use becausal_envs::find;
-use becausal_explain::{Audit, AuditOptions, ExplainError, audit};
+use becausal_explain::{Audit, AuditParams, ExplainError, audit};
 use becausal_model::Dynamics;
 
 use crate::exact::{Exact, Rules};
@@ -34,8 +34,8 @@ fn recorded(environment: &AnyEnvironment, rows: usize) -> Transitions {
     data
 }
 
-fn options(states: usize) -> AuditOptions {
-    AuditOptions { states, ..AuditOptions::default() }
+fn options(states: usize) -> AuditParams {
+    AuditParams { states, ..AuditParams::default() }
 }
 
 fn examine(id: &str, dynamics: &dyn Dynamics, policy: Option<&dyn Policy>, states: usize) -> Audit {
@@ -111,7 +111,7 @@ fn parts_that_do_not_belong_together_are_refused() {
     assert!(matches!(wrong, Err(ExplainError::Schema { .. })));
     let none = audit(&environment, &Exact::vacuum(), &policy, &data, &options(0));
     assert!(matches!(none, Err(ExplainError::Audit(_))));
-    let long = AuditOptions { horizon: 0, ..options(2) };
+    let long = AuditParams { horizon: 0, ..options(2) };
     let horizon = audit(&environment, &Exact::vacuum(), &policy, &data, &long);
     assert!(horizon.expect_err("refused").to_string().contains("a horizon of 0 steps"));
 }

@@ -11,8 +11,8 @@ use becausal_core::{Environment, Schema, Transitions};
 use becausal_envs::AimTest;
 use becausal_explain::chain::{Node, Part, Trajectory, Way};
 use becausal_explain::{
-    AuditOptions, Change, Contrast, Doubt, ExplainError, Explainer, Explanan, Options, Scale,
-    Situation, Why, audit,
+    Ask, AuditParams, Change, Contrast, Doubt, ExplainError, Explainer, Explanan, Moment, Scale,
+    Why, audit,
 };
 use becausal_model::{Dynamics, Influence, Noise, Prediction};
 use proptest::prelude::*;
@@ -33,9 +33,9 @@ fn head_names(why: &Why) -> Vec<String> {
     names(why.chain.trajectory().schema(), why.chain.heads())
 }
 
-fn why(dynamics: &dyn Dynamics, options: Options, situation: &Situation) -> Why {
+fn why(dynamics: &dyn Dynamics, options: Ask, moment: &Moment) -> Why {
     let explainer = Explainer::new(dynamics, None, None, options).expect("an explainer");
-    explainer.why(situation).expect("an explanation")
+    explainer.why(moment).expect("an explanation")
 }
 
 // ---- known truths ---------------------------------------------------------------------------
@@ -60,7 +60,7 @@ fn sucking_cleans_this_cell() {
 #[test]
 fn moving_into_the_wall_fails() {
     let dynamics = Exact::vacuum();
-    let options = Options { rewards: vec!["failure".to_owned()], ..within(1) };
+    let options = Ask { rewards: vec!["failure".to_owned()], ..within(1) };
     let left = imagined(&dynamics, &[0.0, 0.0, 0.0], "left");
     let why = why(&dynamics, options, &left);
     assert_eq!(chain_names(&why), ["a@0", "failure@0", "failure@0"]);
@@ -102,8 +102,8 @@ fn x2_matters_in_aim_test_when_action_1_follows() {
         let parts = [&state[..], &action, step.outcomes, step.state];
         steps.push(becausal_explain::chain::Step::new(schema, parts, Some(false)));
     }
-    let situation = Situation::of_steps(Arc::clone(schema), 0, steps).expect("a situation");
-    let why = why(&dynamics, within(2), &situation);
+    let moment = Moment::of_steps(Arc::clone(schema), 0, steps).expect("a moment");
+    let why = why(&dynamics, within(2), &moment);
     assert!(chain_names(&why).contains(&"x2@1".to_owned()), "{:?}", chain_names(&why));
 }
 
@@ -162,7 +162,7 @@ fn the_papers_example_is_told_in_correct_words() {
     let step = becausal_explain::chain::Step::new(dynamics.schema(), parts, Some(false));
     let marine = paper_example(dynamics.schema()).record().steps()[3].clone();
     let steps = vec![step, marine];
-    let told = Situation::of_steps(Arc::clone(dynamics.schema()), 21, steps).expect("a situation");
+    let told = Moment::of_steps(Arc::clone(dynamics.schema()), 21, steps).expect("a moment");
     let text = self::why(&dynamics, within(2), &told).text();
     assert!(text.contains("money rises from 330 to 430"), "{text}");
 }
@@ -170,7 +170,7 @@ fn the_papers_example_is_told_in_correct_words() {
 #[test]
 fn nothing_reached_is_said_exactly() {
     let dynamics = Exact::aim_test();
-    let options = Options { rewards: vec!["rise of x4".to_owned()], ..within(1) };
+    let options = Ask { rewards: vec!["rise of x4".to_owned()], ..within(1) };
     let why = why(&dynamics, options, &explanations::aim_record(&dynamics, "0", 1));
     assert!(why.chain.is_empty() && why.minimal.is_empty());
     let said = "No influence above 0.1 leads from a = 0 at step 0 to rise of x4 within 1 step.";
@@ -185,11 +185,11 @@ fn nothing_reached_is_said_exactly() {
 fn a_counterfactual_meets_the_same_noise() {
     let dynamics = Exact::aim_test();
     let schema = dynamics.schema();
-    let situation = explanations::aim_record(&dynamics, "0", 4);
+    let moment = explanations::aim_record(&dynamics, "0", 4);
     let explainer = Explainer::new(&dynamics, None, None, within(4)).expect("an explainer");
     for action in ["1", "2", "3"] {
         let action = parse_action(schema, action).expect("an action");
-        let contrast = explainer.why_not(&situation, &action).expect("a contrast");
+        let contrast = explainer.why_not(&moment, &action).expect("a contrast");
         let mut twin = AimTest::new(Arc::clone(schema));
         twin.reset(5);
         for (number, step) in contrast.counterfactual.chain.trajectory().steps().iter().enumerate()
@@ -207,9 +207,9 @@ fn a_counterfactual_meets_the_same_noise() {
 #[test]
 fn the_contrast_of_an_action_with_itself_is_empty() {
     let (dynamics, policy) = (Exact::build_marine(), Rules::build_marine());
-    let situation = explanations::build_marine_record(dynamics.schema(), &policy, 4);
+    let moment = explanations::build_marine_record(dynamics.schema(), &policy, 4);
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(4)).expect("one");
-    let contrast = explainer.why_not(&situation, situation.action()).expect("a contrast");
+    let contrast = explainer.why_not(&moment, moment.action()).expect("a contrast");
     assert!(contrast.minimal.is_empty());
     assert_eq!(contrast.credit.difference(), 0.0);
     assert_eq!(
@@ -223,20 +223,20 @@ fn the_contrast_of_an_action_with_itself_is_empty() {
 fn a_model_that_is_not_exact_invents_no_difference() {
     // As one in single precision is.
     let dynamics = Exact::aim_test().off_by(1e-6);
-    let situation = explanations::aim_record(&Exact::aim_test(), "2", 4);
+    let moment = explanations::aim_record(&Exact::aim_test(), "2", 4);
     let explainer = Explainer::new(&dynamics, None, None, within(4)).expect("an explainer");
     // What happened is taken as it happened.
-    let same = explainer.why_not(&situation, situation.action()).expect("a contrast");
+    let same = explainer.why_not(&moment, moment.action()).expect("a contrast");
     assert!(same.minimal.is_empty());
     assert_eq!(same.credit.difference(), 0.0);
     // In the state, a change of x2 moves nothing that a reward reads; the model's last digits do.
-    let change = Change::parse(dynamics.schema(), "x2=25", situation.action()).expect("a change");
-    let told = explainer.what_if(&situation, &change).expect("a contrast");
+    let change = Change::parse(dynamics.schema(), "x2=25", moment.action()).expect("a change");
+    let told = explainer.what_if(&moment, &change).expect("a contrast");
     assert!(told.factual.chain.is_empty());
     let x4 = Node::state(2, 3);
     assert_eq!(told.differs(x4), Some(true));
     let mut data = Transitions::new(Arc::clone(dynamics.schema()));
-    for step in situation.record().steps() {
+    for step in moment.record().steps() {
         data.push(&Row {
             state: &step.state,
             action: &step.action,
@@ -248,7 +248,7 @@ fn a_model_that_is_not_exact_invents_no_difference() {
         });
     }
     let explainer = explainer.with_scale(Scale::of(&data), 0.01);
-    let told = explainer.what_if(&situation, &change).expect("a contrast");
+    let told = explainer.what_if(&moment, &change).expect("a contrast");
     assert_eq!(told.differs(x4), Some(false));
 }
 
@@ -306,8 +306,8 @@ fn several_actions_numbers_and_vectors_are_explained_and_audited() {
     .expect("collected");
     let last = data.episode(0).len() - 2;
     let explainer = Explainer::new(&dynamics, None, None, within(5)).expect("an explainer");
-    let situation = Situation::recorded(&data, 0, last, 5).expect("a situation");
-    let contrast = explainer.why_not(&situation, &[0.5, -1.0]).expect("a contrast");
+    let moment = Moment::recorded(&data, 0, last).expect("a moment");
+    let contrast = explainer.why_not(&moment, &[0.5, -1.0]).expect("a contrast");
     let trajectory = contrast.factual.chain.trajectory();
     assert!(trajectory.len() == 2 && trajectory.terminated());
     let question = contrast.question();
@@ -316,7 +316,7 @@ fn several_actions_numbers_and_vectors_are_explained_and_audited() {
     check_labels(&contrast.factual.picture().expect("a picture"));
     assert!(contrast.factual.text().contains("The episode ends after 2 steps."));
     let policy = becausal_core::RandomPolicy::new(Arc::clone(&schema)).expect("bounded");
-    let options = AuditOptions { states: 3, most_actions: 2, ..AuditOptions::default() };
+    let options = AuditParams { states: 3, most_actions: 2, ..AuditParams::default() };
     let audit = audit(&environment, &dynamics, &policy, &data, &options).expect("an audit");
     assert_eq!(audit.cases, 6);
     assert!(audit.changes.recall() > 0.5, "{audit:?}");
@@ -334,8 +334,8 @@ fn worlds_of_different_length_are_compared() {
     // The other way round it is worth as much less, and the text says so.
     let (dynamics, policy) = (Exact::cart_pole(), Rules::cart_pole());
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(6)).expect("one");
-    let situation = imagined(&dynamics, &[0.02, 0.4, 0.16, 0.6], "left");
-    let reverse = explainer.why_not(&situation, &[1.0]).expect("a contrast");
+    let moment = imagined(&dynamics, &[0.02, 0.4, 0.16, 0.6], "left");
+    let reverse = explainer.why_not(&moment, &[1.0]).expect("a contrast");
     assert_eq!(lengths(&reverse), (4, 6));
     assert_eq!(reverse.credit.difference(), -3.0);
     assert!(reverse.doubts.contains(&Doubt::Worse { difference: -3.0 }));
@@ -401,24 +401,24 @@ fn changes_are_read_as_people_write_them() {
 #[test]
 fn impossible_options_are_refused_in_clear_words() {
     let dynamics = Exact::build_marine();
-    let refuse = |options: Options| {
+    let refuse = |options: Ask| {
         Explainer::new(&dynamics, None, None, options).err().expect("refused").to_string()
     };
-    let standard = Options::default;
+    let standard = Ask::default;
     assert_eq!(refuse(within(0)), "a horizon of 0 steps, expected 1 to 1000");
     assert_eq!(refuse(within(10_000)), "a horizon of 10000 steps, expected 1 to 1000");
-    assert!(refuse(Options { tau: 1.5, ..standard() }).starts_with("tau is 1.5, expected"));
-    assert!(refuse(Options { discount: 0.0, ..standard() }).starts_with("the discount is 0"));
-    let wrong = refuse(Options { rewards: vec!["marines".to_owned()], ..standard() });
+    assert!(refuse(Ask { tau: 1.5, ..standard() }).starts_with("tau is 1.5, expected"));
+    assert!(refuse(Ask { discount: 0.0, ..standard() }).starts_with("the discount is 0"));
+    let wrong = refuse(Ask { rewards: vec!["marines".to_owned()], ..standard() });
     assert!(wrong.ends_with("the rewards are: new marines"), "{wrong}");
-    // A situation of another world.
+    // A moment of another world.
     let explainer = Explainer::new(&dynamics, None, None, standard()).expect("an explainer");
     let vacuum = Exact::vacuum();
     let error = explainer.why(&imagined(&vacuum, &[0.0, 0.0, 0.0], "suck")).expect_err("refused");
     assert!(matches!(error, ExplainError::Schema { .. }), "{error}");
     // A step that is not there.
     let data = Transitions::new(Arc::clone(dynamics.schema()));
-    let error = Situation::recorded(&data, 0, 3, 5).expect_err("refused");
+    let error = Moment::recorded(&data, 0, 3).expect_err("refused");
     assert_eq!(error.to_string(), "there is no episode 0: the data have 0, counted from 0");
 }
 
@@ -458,12 +458,12 @@ proptest! {
         let explainer =
             Explainer::new(&dynamics, Some(&policy), None, within(horizon)).expect("one");
         let state = vec![0.3; variables];
-        let situation =
-            Situation::imagined(dynamics.schema(), state, vec![push, 1.0]).expect("one");
-        let same = explainer.why_not(&situation, &[push, 1.0]).expect("a contrast");
+        let moment =
+            Moment::imagined(dynamics.schema(), state, vec![push, 1.0]).expect("one");
+        let same = explainer.why_not(&moment, &[push, 1.0]).expect("a contrast");
         prop_assert!(same.minimal.is_empty());
         prop_assert_eq!(same.credit.difference(), 0.0);
-        let contrast = explainer.why_not(&situation, &[other, 0.0]).expect("a contrast");
+        let contrast = explainer.why_not(&moment, &[other, 0.0]).expect("a contrast");
         // Whatever differs between the worlds and leads to a reward is in a chain.
         for fact in &contrast.minimal.factual {
             let chain = &contrast.factual.chain;

@@ -9,15 +9,15 @@ use becausal_discovery::CausalGraph;
 use becausal_discovery::Reason;
 use becausal_envs::{BuildMarine, find};
 use becausal_explain::chain::Step;
-use becausal_explain::{Change, Contrast, Explainer, Options, Situation, Why};
+use becausal_explain::{Ask, Change, Contrast, Explainer, Moment, Why};
 use becausal_model::{Dynamics, Influence, Noise, Prediction};
 use becausal_render::{Area, Picture, chain_layout};
 
 use crate::exact::{Exact, Rules, imagined, paper_example};
 
-/// Options with a horizon.
-pub fn within(horizon: usize) -> Options {
-    Options { horizon, ..Options::default() }
+/// Ask with a horizon.
+pub fn within(horizon: usize) -> Ask {
+    Ask { horizon, ..Ask::default() }
 }
 
 /// The paper's example of BuildMarine, from its record alone.
@@ -28,7 +28,7 @@ pub fn paper() -> Why {
 }
 
 /// BuildMarine recorded under the rules of a policy, from the paper's state on.
-pub fn build_marine_record(schema: &Arc<Schema>, policy: &dyn Policy, steps: usize) -> Situation {
+pub fn build_marine_record(schema: &Arc<Schema>, policy: &dyn Policy, steps: usize) -> Moment {
     let mut base = BuildMarine::new(Arc::clone(schema));
     base.place([12, 0, 1, 7, 505, 600], 3);
     let mut record = Vec::new();
@@ -39,16 +39,16 @@ pub fn build_marine_record(schema: &Arc<Schema>, policy: &dyn Policy, steps: usi
         let parts = [&state[..], &action, step.outcomes, step.state];
         record.push(Step::new(schema, parts, Some(step.terminated)));
     }
-    Situation::of_steps(Arc::clone(schema), 20, record).expect("a situation")
+    Moment::of_steps(Arc::clone(schema), 20, record).expect("a moment")
 }
 
 /// Why a depot and not nothing, in a recorded game with its policy.
 pub fn depot_or_nothing() -> Contrast {
     let (dynamics, policy) = (Exact::build_marine(), Rules::build_marine());
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(4)).expect("one");
-    let situation = build_marine_record(dynamics.schema(), &policy, 4);
+    let moment = build_marine_record(dynamics.schema(), &policy, 4);
     let none = parse_action(dynamics.schema(), "none").expect("an action");
-    explainer.why_not(&situation, &none).expect("a contrast")
+    explainer.why_not(&moment, &none).expect("a contrast")
 }
 
 /// Why a depot, recorded for two steps and simulated after, with the policy's choices.
@@ -56,17 +56,17 @@ pub fn depot_with_policy() -> Why {
     let (dynamics, policy) = (Exact::build_marine(), Rules::build_marine());
     let graph = graph(dynamics.schema());
     let explainer = Explainer::new(&dynamics, Some(&policy), Some(&graph), within(4)).expect("one");
-    let situation = build_marine_record(dynamics.schema(), &policy, 2);
-    explainer.why(&situation).expect("an explanation")
+    let moment = build_marine_record(dynamics.schema(), &policy, 2);
+    explainer.why(&moment).expect("an explanation")
 }
 
 /// What if there had been less money.
 pub fn less_money() -> Contrast {
     let (dynamics, policy) = (Exact::build_marine(), Rules::build_marine());
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(4)).expect("one");
-    let situation = build_marine_record(dynamics.schema(), &policy, 4);
-    let change = Change::parse(dynamics.schema(), "money=60", situation.action());
-    explainer.what_if(&situation, &change.expect("a change")).expect("a contrast")
+    let moment = build_marine_record(dynamics.schema(), &policy, 4);
+    let change = Change::parse(dynamics.schema(), "money=60", moment.action());
+    explainer.what_if(&moment, &change.expect("a change")).expect("a contrast")
 }
 
 /// A graph with a verdict for every kind of doubt.
@@ -101,21 +101,21 @@ pub fn suck() -> Why {
 pub fn wall() -> Contrast {
     let (dynamics, policy) = (Exact::vacuum(), Rules::vacuum());
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(3)).expect("one");
-    let situation = imagined(&dynamics, &[0.0, 0.0, 0.0], "suck");
+    let moment = imagined(&dynamics, &[0.0, 0.0, 0.0], "suck");
     let left = parse_action(dynamics.schema(), "left").expect("an action");
-    explainer.why_not(&situation, &left).expect("a contrast")
+    explainer.why_not(&moment, &left).expect("a contrast")
 }
 
 /// AimTest under one of its actions, simulated with no policy but the action itself.
 pub fn aim(action: &str, horizon: usize) -> Why {
     let dynamics = Exact::aim_test();
     let explainer = Explainer::new(&dynamics, None, None, within(horizon)).expect("one");
-    let situation = aim_record(&dynamics, action, horizon);
-    explainer.why(&situation).expect("an explanation")
+    let moment = aim_record(&dynamics, action, horizon);
+    explainer.why(&moment).expect("an explanation")
 }
 
 /// An action of AimTest and then action 2, recorded.
-pub fn aim_record(dynamics: &Exact, action: &str, steps: usize) -> Situation {
+pub fn aim_record(dynamics: &Exact, action: &str, steps: usize) -> Moment {
     let schema = dynamics.schema();
     let mut environment = becausal_envs::AimTest::new(Arc::clone(schema));
     environment.reset(5);
@@ -127,16 +127,16 @@ pub fn aim_record(dynamics: &Exact, action: &str, steps: usize) -> Situation {
         let parts = [&state[..], &action, step.outcomes, step.state];
         record.push(Step::new(schema, parts, Some(step.terminated)));
     }
-    Situation::of_steps(Arc::clone(schema), 0, record).expect("a situation")
+    Moment::of_steps(Arc::clone(schema), 0, record).expect("a moment")
 }
 
 /// CartPole: why this push and not the other one.
 pub fn push() -> Contrast {
     let (dynamics, policy) = (Exact::cart_pole(), Rules::cart_pole());
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(6)).expect("one");
-    let situation = imagined(&dynamics, &[0.02, 0.4, 0.16, 0.6], "right");
+    let moment = imagined(&dynamics, &[0.02, 0.4, 0.16, 0.6], "right");
     let left = parse_action(dynamics.schema(), "left").expect("an action");
-    explainer.why_not(&situation, &left).expect("a contrast")
+    explainer.why_not(&moment, &left).expect("a contrast")
 }
 
 /// A made-up world of many variables, each of which drifts under the influence of some others.
@@ -243,8 +243,8 @@ pub fn many() -> Contrast {
     let policy = Against(Arc::clone(dynamics.schema()));
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(10)).expect("one");
     let state: Vec<f64> = (0..20).map(|i| (f64::from(i) * 0.7).sin()).collect();
-    let situation = Situation::imagined(dynamics.schema(), state, vec![0.5, 1.0]).expect("one");
-    explainer.why_not(&situation, &[-1.0, 0.0]).expect("a contrast")
+    let moment = Moment::imagined(dynamics.schema(), state, vec![0.5, 1.0]).expect("one");
+    explainer.why_not(&moment, &[-1.0, 0.0]).expect("a contrast")
 }
 
 /// No two labels overlap, and none leaves the canvas.

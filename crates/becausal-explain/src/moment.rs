@@ -3,33 +3,43 @@
 use std::sync::Arc;
 
 use super::error::ExplainError;
-use crate::chain::{Step, Trajectory};
+use crate::chain::MAX_HORIZON;
 use becausal_core::Transitions;
 use becausal_core::schema::Schema;
+use becausal_core::trajectory::{Step, Trajectory, TrajectoryError};
 
 /// A state and an action, and what was recorded from there on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Situation {
+pub struct Moment {
     record: Trajectory,
     state: Vec<f64>,
     action: Vec<f64>,
 }
 
-impl Situation {
-    /// A step of recorded data and at most `most` steps from it on.
+impl Moment {
+    /// A step of recorded data and what follows it, as far as any answer looks ahead.
     ///
     /// # Errors
     /// When there is no such episode or step.
-    pub fn recorded(
-        data: &Transitions,
-        episode: usize,
-        step: usize,
-        most: usize,
-    ) -> Result<Self, ExplainError> {
-        crate::chain::check_horizon(most)?;
-        let record = Trajectory::recorded(data, episode, step, most)?;
+    pub fn recorded(data: &Transitions, episode: usize, step: usize) -> Result<Self, ExplainError> {
+        let record = Trajectory::recorded(data, episode, step, MAX_HORIZON)?;
         let (state, action) = (record.steps()[0].state.clone(), record.steps()[0].action.clone());
         Ok(Self { record, state, action })
+    }
+
+    /// A step of an episode that was played, and what follows it.
+    ///
+    /// # Errors
+    /// When the episode has no such step.
+    pub fn played(episode: &Trajectory, step: usize) -> Result<Self, ExplainError> {
+        let schema = Arc::clone(episode.schema());
+        let steps: Vec<Step> =
+            episode.steps().iter().skip(step).take(MAX_HORIZON).cloned().collect();
+        if steps.is_empty() {
+            let length = episode.len();
+            return Err(TrajectoryError::Step { step, episode: 0, length }.into());
+        }
+        Self::of_steps(schema, episode.first() + step, steps)
     }
 
     /// Recorded steps, the first of which is step `first` of its episode.
@@ -43,7 +53,7 @@ impl Situation {
     ) -> Result<Self, ExplainError> {
         let Some((state, action)) = steps.first().map(|s| (s.state.clone(), s.action.clone()))
         else {
-            return Err(ExplainError::Chain(crate::chain::ChainError::Step {
+            return Err(ExplainError::from(TrajectoryError::Step {
                 step: first,
                 episode: 0,
                 length: first,
@@ -93,7 +103,7 @@ pub(super) fn check_values(
     values: &[f64],
 ) -> Result<(), ExplainError> {
     if values.len() != slots.len() {
-        return Err(ExplainError::Chain(crate::chain::ChainError::Size {
+        return Err(ExplainError::from(TrajectoryError::Size {
             what: "values",
             given: values.len(),
             expected: slots.len(),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use becausal_core::schema::{Role, Schema, Variable};
+use crate::schema::{Role, Schema, Variable};
 
 /// What a node stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,12 +121,12 @@ impl Shape {
     }
 
     /// Nodes of a step.
-    pub(super) fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         self.states.len() + self.actions.len() + self.outcomes.len() + self.rewards
     }
 
     /// The place of a node when all steps are put one after the other.
-    pub(super) fn place(&self, node: Node) -> usize {
+    pub fn place(&self, node: Node) -> usize {
         let before = match node.part {
             Part::State => 0,
             Part::Action => self.states.len(),
@@ -137,7 +137,7 @@ impl Shape {
     }
 
     /// The node that a place belongs to.
-    pub(super) fn node(&self, place: usize) -> Node {
+    pub fn node(&self, place: usize) -> Node {
         let (step, mut index) = (place / self.width(), place % self.width());
         for (part, count) in [
             (Part::State, self.states.len()),

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::error::ChainError;
-use super::node::{Node, Part, Shape};
-use becausal_core::data::Transitions;
-use becausal_core::schema::Schema;
+use crate::data::{Row, Transitions};
+use crate::node::{Node, Part, Shape};
+use crate::schema::Schema;
 
 /// One step of a trajectory. Values stand slot by slot, in the order of the schema.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +23,8 @@ pub struct Step {
     pub terminated: bool,
     /// The step was recorded; otherwise a model predicts it.
     pub recorded: bool,
+    /// What the environment itself paid, where that is known.
+    pub paid: Option<f64>,
 }
 
 impl Step {
@@ -45,6 +46,7 @@ impl Step {
             rewards,
             terminated: terminated.unwrap_or_else(ends),
             recorded: terminated.is_some(),
+            paid: None,
         }
     }
 }
@@ -57,14 +59,60 @@ pub struct Trajectory {
     /// The number of the first step in its episode.
     first: usize,
     steps: Vec<Step>,
+    /// The episode was cut short from outside after the last step.
+    truncated: bool,
+}
+
+/// Steps that do not form a trajectory, or were not recorded.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum TrajectoryError {
+    /// A step that was not recorded.
+    #[error("there is no step {step} in episode {episode}: it has {length} steps, counted from 0")]
+    Step {
+        /// The step asked for.
+        step: usize,
+        /// The episode.
+        episode: usize,
+        /// How many steps it has.
+        length: usize,
+    },
+    /// An episode that was not recorded.
+    #[error("there is no episode {episode}: the data have {episodes}, counted from 0")]
+    Episode {
+        /// The episode asked for.
+        episode: usize,
+        /// How many there are.
+        episodes: usize,
+    },
+    /// Parts that do not belong together.
+    #[error("{what}: {given}, expected {expected}")]
+    Size {
+        /// What does not fit.
+        what: &'static str,
+        /// How many there are.
+        given: usize,
+        /// How many there should be.
+        expected: usize,
+    },
 }
 
 impl Trajectory {
+    /// A trajectory without steps yet, at the beginning of an episode.
+    #[must_use]
+    pub fn begin(schema: &Arc<Schema>) -> Self {
+        let (schema, shape) = (Arc::clone(schema), Shape::of(schema));
+        Self { schema, shape, first: 0, steps: Vec::new(), truncated: false }
+    }
+
     /// A trajectory of these steps, the first of which is step `first` of its episode.
     ///
     /// # Errors
     /// When a step has not as many numbers as the schema has slots.
-    pub fn new(schema: Arc<Schema>, first: usize, steps: Vec<Step>) -> Result<Self, ChainError> {
+    pub fn new(
+        schema: Arc<Schema>,
+        first: usize,
+        steps: Vec<Step>,
+    ) -> Result<Self, TrajectoryError> {
         let sizes = [
             ("numbers in a state", schema.state_slots().len()),
             ("numbers in an action", schema.action_slots().len()),
@@ -76,12 +124,12 @@ impl Trajectory {
             let parts = [&step.state, &step.action, &step.outcomes, &step.next, &step.rewards];
             for ((what, expected), part) in sizes.into_iter().zip(parts) {
                 if part.len() != expected {
-                    return Err(ChainError::Size { what, given: part.len(), expected });
+                    return Err(TrajectoryError::Size { what, given: part.len(), expected });
                 }
             }
         }
         let shape = Shape::of(&schema);
-        Ok(Self { schema, shape, first, steps })
+        Ok(Self { schema, shape, first, steps, truncated: false })
     }
 
     /// At most `most` recorded steps from step `step` of an episode on.
@@ -93,14 +141,14 @@ impl Trajectory {
         episode: usize,
         step: usize,
         most: usize,
-    ) -> Result<Self, ChainError> {
+    ) -> Result<Self, TrajectoryError> {
         let episodes = data.episodes();
         if episode >= episodes {
-            return Err(ChainError::Episode { episode, episodes });
+            return Err(TrajectoryError::Episode { episode, episodes });
         }
         let rows = data.episode(episode);
         if step >= rows.len() {
-            return Err(ChainError::Step { step, episode, length: rows.len() });
+            return Err(TrajectoryError::Step { step, episode, length: rows.len() });
         }
         let schema = data.schema();
         let record = |row: usize| {
@@ -111,10 +159,16 @@ impl Trajectory {
                 &values[schema.outcome_slots()],
                 &values[schema.next_slots()],
             ];
-            Step::new(schema, parts, Some(data.terminated()[row]))
+            let mut step = Step::new(schema, parts, Some(data.terminated()[row]));
+            step.paid = data.reward().map(|reward| reward[row]);
+            step
         };
-        let steps = rows.skip(step).take(most).map(record).collect();
-        Self::new(Arc::clone(schema), step, steps)
+        let last = rows.end;
+        let taken = rows.skip(step).take(most);
+        let steps: Vec<Step> = taken.map(record).collect();
+        let whole = last == data.episode(episode).start + step + steps.len();
+        let trajectory = Self::new(Arc::clone(schema), step, steps)?;
+        Ok(Self { truncated: whole && !trajectory.terminated(), ..trajectory })
     }
 
     /// What the variables are.
@@ -165,9 +219,53 @@ impl Trajectory {
         self.steps.last().is_some_and(|step| step.terminated)
     }
 
-    /// Adds steps at the end.
-    pub(super) fn extend(&mut self, steps: Vec<Step>) {
-        self.steps.extend(steps);
+    /// Whether the episode was cut short from outside after the last step.
+    #[must_use]
+    pub fn truncated(&self) -> bool {
+        self.truncated
+    }
+
+    /// Whether nothing can follow: the episode ended, or was cut short.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.terminated() || self.truncated
+    }
+
+    /// Adds a step at the end. `truncated` says that the episode was cut short after it.
+    pub(crate) fn push(&mut self, step: Step, truncated: bool) {
+        self.truncated = truncated && !step.terminated;
+        self.steps.push(step);
+    }
+
+    /// The same trajectory with only its first steps; it can be continued.
+    #[must_use]
+    pub fn shortened(mut self, steps: usize) -> Self {
+        self.truncated &= steps >= self.steps.len();
+        self.steps.truncate(steps);
+        self
+    }
+
+    /// The same trajectory, to be continued by a model where the record was cut short.
+    #[must_use]
+    pub fn continued(self) -> Self {
+        Self { truncated: false, ..self }
+    }
+
+    /// Adds the steps to recorded data as an episode of its own. An episode that goes on is cut short there.
+    pub fn append_to(&self, data: &mut Transitions) {
+        data.begin_episode();
+        for (number, step) in self.steps.iter().enumerate() {
+            let last = number + 1 == self.steps.len();
+            data.push(&Row {
+                state: &step.state,
+                action: &step.action,
+                outcomes: &step.outcomes,
+                next: &step.next,
+                reward: step.paid.unwrap_or_else(|| step.rewards.iter().sum()),
+                terminated: step.terminated,
+                truncated: last && !step.terminated,
+            });
+        }
     }
 
     /// The state before a step, or after the last.
