@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::audit_case::Auditor;
 use super::audit_findings::{Difference, Findings};
 use super::error::ExplainError;
-use super::scale::Scale;
+use super::scale::{NEGLIGIBLE, Scale};
 use super::tally::{Tally, share};
 use becausal_core::Policy;
 use becausal_core::Transitions;
@@ -55,7 +55,7 @@ impl Default for AuditParams {
             horizon: 5,
             discount: 1.0,
             seed: 0,
-            threshold: 0.01,
+            threshold: NEGLIGIBLE,
             thresholds: vec![0.001, 0.003, 0.01, 0.03, 0.1, 0.3],
             most_actions: 16,
             longest_walk: 200,

@@ -64,5 +64,5 @@ pub use explainer::{Explainer, Why};
 pub use explanan::differ;
 pub use explanan::{Explanan, Fact};
 pub use moment::Moment;
-pub use scale::Scale;
+pub use scale::{NEGLIGIBLE, Scale};
 pub use tally::Tally;

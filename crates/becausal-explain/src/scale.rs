@@ -8,6 +8,10 @@ use becausal_core::Transitions;
 use becausal_core::data::Spread;
 use becausal_core::schema::{Kind, Schema};
 
+/// A difference below this share of a variable's standard deviation in the data is negligible.
+/// Explanations do not tell it, and an audit does not count it: both mean the same by a change.
+pub const NEGLIGIBLE: f64 = 0.01;
+
 /// How far the effects (next states, then outcomes) are spread in the data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {

@@ -7,8 +7,8 @@ use becausal_core::data::{Row, Transitions};
 use becausal_core::env::{AnyEnvironment, Environment, random_action};
 
 use super::error::LearningError;
-use super::evaluation::LONGEST_EPISODE;
 use becausal_core::Policy;
+use becausal_core::env::MAX_EPISODE_STEPS;
 
 /// How much an agent tries out while it collects samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,7 +130,7 @@ pub fn interact(
             if over || full {
                 break;
             }
-            if step >= LONGEST_EPISODE {
+            if step >= MAX_EPISODE_STEPS {
                 let environment = schema.name().to_owned();
                 return Err(LearningError::Endless { environment, steps: step });
             }

@@ -3,8 +3,8 @@
 use toml_edit::{Document, DocumentMut, Item, Value};
 
 use super::error::LearningError;
-use super::evaluation::LONGEST_EPISODE;
 use super::setting::{Imagination, Ramp, Setting};
+use becausal_core::env::MAX_EPISODE_STEPS;
 use becausal_core::schema::suggestion;
 
 macro_rules! settings {
@@ -245,10 +245,10 @@ impl Settings {
         if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(wrong(format!("`{name}` is 0, expected at least 1")));
         }
-        if self.longest_urge > LONGEST_EPISODE {
+        if self.longest_urge > MAX_EPISODE_STEPS {
             let given = self.longest_urge;
             return Err(wrong(format!(
-                "`longest_urge` is {given}, expected 1 to {LONGEST_EPISODE} steps"
+                "`longest_urge` is {given}, expected 1 to {MAX_EPISODE_STEPS} steps"
             )));
         }
         let shares = [

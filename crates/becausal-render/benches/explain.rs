@@ -8,7 +8,7 @@ mod exact;
 #[allow(dead_code)]
 mod explanations;
 
-use becausal_render::{Answer, AuditText};
+use becausal_render::{AuditText, Explained};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;

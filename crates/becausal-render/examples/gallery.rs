@@ -9,7 +9,7 @@ mod explanations;
 #[path = "../tests/suite/pictures.rs"]
 mod pictures;
 
-use becausal_render::{Answer, waterfall};
+use becausal_render::{Explained, waterfall};
 use std::path::PathBuf;
 
 use becausal_render::{Drawing, chain_layout};

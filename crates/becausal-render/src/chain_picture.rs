@@ -1,6 +1,6 @@
 //! The picture of a chain: time in columns, the action at the left, rewards at the right.
 
-use super::answer::WhyView;
+use super::explained::WhyView;
 use super::layout::{LayoutOptions, NodeOrder, Spacing};
 use super::picture::{LegendEntry, LinkStyle, NodeKind, Picture, PictureError, Sample, Tone};
 use super::sketch::Sketch;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::ContrastView;
 use super::chain_picture::{headings, link_entry, node_entries, notes};
+use super::explained::ContrastView;
 use super::picture::{LegendEntry, LinkStyle, Picture, PictureError, Tone};
 use super::sketch::Sketch;
 use super::strokes::{Stroke, strokes, without_unmoved};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::answer::ContrastView;
 use super::evidence_text::doubts;
+use super::explained::ContrastView;
 use super::why_text::{basis, capital};
 use super::words::{action, after, be, counted, instead, list, number, signed, title, value};
 use becausal_core::schema::Schema;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{ContrastView, WhyView};
 use super::doubt;
+use super::explained::{ContrastView, WhyView};
 use super::reason::reason_words;
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Edge, Node, Part, Trajectory, Way};

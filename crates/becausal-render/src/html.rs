@@ -3,21 +3,24 @@
 use super::drawing::Drawing;
 use super::svg::Escaped;
 
+/// The style of every page.
+pub const STYLE: &str = include_str!("report.css");
+
 /// Text for the content of an element or a quoted attribute, in one line.
 #[must_use]
-pub(super) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     Escaped(text).to_string()
 }
 
 /// Text of several lines, line breaks kept.
 #[must_use]
-pub(super) fn lines(text: &str) -> String {
+pub fn lines(text: &str) -> String {
     text.lines().map(escaped).collect::<Vec<_>>().join("\n")
 }
 
 /// The pieces of all items, one after the other.
 #[must_use]
-pub(super) fn each<T>(items: impl IntoIterator<Item = T>, piece: impl Fn(T) -> String) -> String {
+pub fn each<T>(items: impl IntoIterator<Item = T>, piece: impl Fn(T) -> String) -> String {
     let pieces: Vec<String> = items.into_iter().map(piece).collect();
     pieces.concat()
 }
@@ -25,7 +28,7 @@ pub(super) fn each<T>(items: impl IntoIterator<Item = T>, piece: impl Fn(T) -> S
 /// A template with every `{{place}}` filled. What is filled in is not looked at again, so no text can
 /// name a place.
 #[must_use]
-pub(super) fn fill(template: &str, content: impl Fn(&str) -> String) -> String {
+pub fn fill(template: &str, content: impl Fn(&str) -> String) -> String {
     let mut page = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -42,7 +45,7 @@ pub(super) fn fill(template: &str, content: impl Fn(&str) -> String) -> String {
 
 /// A drawing on a card that scrolls where the screen is narrower.
 #[must_use]
-pub(super) fn picture(drawing: &Drawing) -> String {
+pub fn picture(drawing: &Drawing) -> String {
     format!(
         "<div class=\"picture\" tabindex=\"0\" role=\"region\" aria-label=\"Picture: {}\" style=\"--w:{:.0}\">\n\
          {}</div>",
@@ -54,7 +57,7 @@ pub(super) fn picture(drawing: &Drawing) -> String {
 
 /// A table whose first column names the rows.
 #[must_use]
-pub(super) fn table<H: AsRef<str>, R: AsRef<[String]>>(
+pub fn table<H: AsRef<str>, R: AsRef<[String]>>(
     label: &str,
     headings: &[H],
     rows: &[R],

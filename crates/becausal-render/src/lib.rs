@@ -29,13 +29,11 @@
 //! ```
 
 mod annotate;
-mod answer;
 mod audit_text;
 mod axis;
 mod causal_graph;
 mod chain_picture;
 mod colour;
-mod comparison;
 mod contrast_picture;
 mod contrast_text;
 mod curves;
@@ -43,12 +41,13 @@ mod dot;
 mod doubt;
 mod drawing;
 mod evidence_text;
+mod explained;
 mod explanation_json;
 mod font;
 mod frame;
 mod geometry;
 mod graph_text;
-mod html;
+pub mod html;
 mod label;
 mod layout;
 mod order;
@@ -73,14 +72,13 @@ mod waterfall;
 mod why_text;
 mod words;
 
-pub use answer::{Answer, picture_marking, subjects, waterfall};
 pub use audit_text::AuditText;
 pub use causal_graph::{action_picture, graph_picture};
 pub use chain_picture::chain_layout;
 pub use colour::Colour;
-pub use comparison::{Agreement, Claim, Comparison, ComparisonSection, Piece};
 pub use curves::{Chart, ChartError, Series, SeriesPoint};
 pub use drawing::{Anchor, Drawing, Mark, Shape, Step, Stroke, Text};
+pub use explained::{Explained, picture_marking, subjects, waterfall};
 pub use font::{Font, FontWeight};
 pub use geometry::{Area, Cubic, Point};
 pub use graph_text::{graph_summary, graph_text, probability};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::causal_graph::graph_picture;
 use super::graph_text::probability;
-use super::html::{each, escaped, fill, lines, picture};
+use super::html::{STYLE, each, escaped, fill, lines, picture};
 use super::layout::LayoutOptions;
 use super::reason::reason_words;
 use super::report_learning::{self, ReportLearning};
@@ -18,7 +18,6 @@ use becausal_explain::{Audit, Contrast, Why};
 use becausal_model::Scores;
 
 const PAGE: &str = include_str!("report.html");
-const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// A step of the episode that a report shows.

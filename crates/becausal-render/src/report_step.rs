@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::answer::{Answer, ContrastView};
 use super::chain_picture::chain_layout;
 use super::doubt;
+use super::explained::{ContrastView, Explained};
 use super::html::{each, escaped, lines, picture};
 use super::report::{Report, ReportStep};
 use super::words::{action_of, change, minus, number, signed};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::answer::WhyView;
 use super::evidence_text::{acted_on, doubts, few, links};
+use super::explained::WhyView;
 use super::words::{action_of, after, change, counted, list, number, signed, title, value};
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Node, Part, Trajectory, Way};

@@ -291,7 +291,7 @@ fn complete(
         notes.push("no column `terminated`: taken from the schema's termination".into());
     }
     transitions.cut_short();
-    Recording { transitions, notes }
+    Recording { transitions, notes, origin: None }
 }
 
 fn flags(column: Column) -> Vec<bool> {

@@ -24,6 +24,7 @@ mod header;
 mod npy;
 #[cfg(feature = "npz")]
 mod npz;
+mod origin;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod read;
@@ -35,6 +36,7 @@ pub use actions::parse_value;
 pub(crate) use actions::read_actions;
 pub use column::Column;
 pub use error::{DataError, Problem};
+pub use origin::Origin;
 #[cfg(feature = "parquet")]
 pub use parquet::is_decoding_parquet;
 pub use read::{ReadOptions, Recording, read};

@@ -20,6 +20,7 @@ use super::assemble::Assembly;
 use super::cell::Cell;
 use super::column::Column;
 use super::error::Problem;
+use super::origin::Origin;
 use super::read::{ReadOptions, Recording, assembly};
 use super::transitions::Transitions;
 use super::write::whole;
@@ -27,6 +28,9 @@ use crate::schema::{Kind, Schema};
 
 /// Where the file's metadata keeps the schema.
 const SCHEMA_KEY: &str = "becausal.schema";
+
+/// Where the file's metadata keeps what was recorded.
+const ORIGIN_KEY: &str = "becausal.origin";
 
 /// Rows decoded at a time.
 const BATCH: usize = 8192;
@@ -59,13 +63,14 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let file = File::open(path).map_err(|source| Problem::system("open", source))?;
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
     let metadata = reader.metadata().file_metadata();
-    let carried = metadata
-        .key_value_metadata()
-        .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_KEY))
-        .and_then(|pair| pair.value.as_deref());
+    let carried = |key: &str| {
+        let pair = metadata.key_value_metadata()?.iter().find(|pair| pair.key == key)?;
+        pair.value.clone()
+    };
+    let origin = carried(ORIGIN_KEY).and_then(|text| Origin::parse(&text));
     let columns = metadata.schema_descr().columns();
     let names = columns.iter().map(|column| column.path().parts().join(".")).collect();
-    let mut assembly = assembly(path, options, carried, |_| Ok(names))?;
+    let mut assembly = assembly(path, options, carried(SCHEMA_KEY).as_deref(), |_| Ok(names))?;
     for (index, column) in columns.iter().enumerate() {
         if options.ignore.contains(&assembly.header().names[index]) {
             continue;
@@ -79,7 +84,7 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
             read_column(values, meaning, column.max_def_level() > 0, index, &mut assembly)?;
         }
     }
-    assembly.finish()
+    Ok(Recording { origin, ..assembly.finish()? })
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err asks for")]
@@ -241,7 +246,12 @@ pub(super) struct ParquetWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    pub(super) fn new(output: W, schema: &Arc<Schema>, with_reward: bool) -> Result<Self, Problem> {
+    pub(super) fn new(
+        output: W,
+        schema: &Arc<Schema>,
+        with_reward: bool,
+        origin: Option<&Origin>,
+    ) -> Result<Self, Problem> {
         let mut fields = vec![field("episode", PhysicalType::INT64, None)?];
         for (slot, description) in schema.slots().iter().enumerate() {
             let (physical, logical) = match schema.variable_of(slot).kind {
@@ -261,7 +271,10 @@ impl<W: Write + Send> ParquetWriter<W> {
             .with_fields(fields)
             .build()
             .map_err(unwritable)?;
-        let metadata = vec![KeyValue::new(SCHEMA_KEY.to_owned(), schema.to_toml())];
+        let mut metadata = vec![KeyValue::new(SCHEMA_KEY.to_owned(), schema.to_toml())];
+        if let Some(origin) = origin {
+            metadata.push(KeyValue::new(ORIGIN_KEY.to_owned(), origin.to_toml()));
+        }
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("becausal ", env!("CARGO_PKG_VERSION")).into())
             .set_compression(Compression::SNAPPY)

@@ -10,6 +10,7 @@ use super::error::{DataError, Problem};
 use super::header::Header;
 #[cfg(feature = "npz")]
 use super::npz;
+use super::origin::Origin;
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::transitions::Transitions;
@@ -32,6 +33,8 @@ pub struct Recording {
     pub transitions: Transitions,
     /// What the file did not say and where it was taken from, in sentences.
     pub notes: Vec<String>,
+    /// Where it was recorded, where the file says so.
+    pub origin: Option<Origin>,
 }
 
 /// Reads `.csv`, `.parquet` or `.npz`, by the ending of its name.
@@ -40,12 +43,17 @@ pub struct Recording {
 /// When the file cannot be read, is damaged, or does not fit the schema; with row and column.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, DataError> {
     let problem = |problem: Problem| problem.of(path);
+    let beside = |mut recording: Recording| {
+        let text = fs::read_to_string(schema_path(path)).ok();
+        recording.origin = text.and_then(|text| Origin::parse(&text));
+        recording
+    };
     match Format::of(path)? {
-        Format::Csv => csv::read(path, options).map_err(problem),
+        Format::Csv => csv::read(path, options).map(beside).map_err(problem),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read(path, options).map_err(problem),
         #[cfg(feature = "npz")]
-        Format::Npz => npz::read(path, options).map_err(problem),
+        Format::Npz => npz::read(path, options).map(beside).map_err(problem),
         #[cfg(not(all(feature = "npz", feature = "parquet")))]
         other => Err(problem(Problem::NotBuilt { format: other.name() })),
     }

@@ -11,6 +11,7 @@ use super::csv::CsvWriter;
 use super::error::{DataError, Problem};
 #[cfg(feature = "npz")]
 use super::npz::NpzWriter;
+use super::origin::Origin;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetWriter;
 use super::read::schema_path;
@@ -60,6 +61,7 @@ pub struct Writer {
     path: PathBuf,
     schema: Arc<Schema>,
     with_reward: bool,
+    origin: Option<Origin>,
     output: Output,
 }
 
@@ -79,6 +81,19 @@ impl Writer {
     /// # Errors
     /// When the format is unknown or nothing can be written there.
     pub fn create(path: &Path, schema: &Arc<Schema>, with_reward: bool) -> Result<Self, DataError> {
+        Self::create_of(path, schema, with_reward, None)
+    }
+
+    /// Begins a file that says where its data come from.
+    ///
+    /// # Errors
+    /// When the format is unknown or nothing can be written there.
+    pub fn create_of(
+        path: &Path,
+        schema: &Arc<Schema>,
+        with_reward: bool,
+        origin: Option<&Origin>,
+    ) -> Result<Self, DataError> {
         let format = Format::of(path)?;
         let problem = |problem: Problem| problem.of(path);
         let file = BufWriter::with_capacity(1 << 16, temporary(path).map_err(problem)?);
@@ -86,7 +101,7 @@ impl Writer {
             Format::Csv => CsvWriter::new(file, &column_names(schema, with_reward))
                 .map(|writer| Output::Csv(Box::new(writer))),
             #[cfg(feature = "parquet")]
-            Format::Parquet => ParquetWriter::new(file, schema, with_reward)
+            Format::Parquet => ParquetWriter::new(file, schema, with_reward, origin)
                 .map(|writer| Output::Parquet(Box::new(writer))),
             #[cfg(feature = "npz")]
             Format::Npz => NpzWriter::new(file, directory(path), schema, with_reward)
@@ -98,6 +113,7 @@ impl Writer {
             path: path.to_owned(),
             schema: Arc::clone(schema),
             with_reward,
+            origin: origin.cloned(),
             output: output.map_err(problem)?,
         })
     }
@@ -141,7 +157,10 @@ impl Writer {
         };
         let file = file.map_err(|problem| problem.of(&path))?;
         if beside {
-            write_atomically(&schema_path(&path), self.schema.to_toml().as_bytes())?;
+            let origin =
+                self.origin.map_or_else(String::new, |origin| format!("\n{}", origin.to_toml()));
+            let text = format!("{}{origin}", self.schema.to_toml());
+            write_atomically(&schema_path(&path), text.as_bytes())?;
         }
         let file = file
             .into_inner()

@@ -18,8 +18,9 @@ pub(crate) const RECORD_COLUMNS: [&str; 4] = ["episode", "terminated", "truncate
 /// A vector of more elements is a mistake, not a variable: the number is used to allocate.
 const LARGEST_VECTOR: usize = 10_000;
 
-const TABLES: [&str; 7] =
-    ["name", "description", "state", "action", "outcome", "reward", "termination"];
+/// `origin` says where recorded data come from; it is no part of the schema itself.
+const TABLES: [&str; 8] =
+    ["name", "description", "state", "action", "outcome", "reward", "termination", "origin"];
 const KINDS: [&str; 4] = ["continuous", "integer", "boolean", "categorical"];
 const KEYS: [&str; 7] = ["kind", "size", "labels", "low", "high", "unit", "label"];
 

@@ -1,7 +1,7 @@
 //! Explanations of worlds whose truth is known.
 
 use crate::explanations;
-use becausal_render::{Answer, waterfall};
+use becausal_render::{Explained, waterfall};
 use std::sync::Arc;
 
 use becausal_core::data::Row;

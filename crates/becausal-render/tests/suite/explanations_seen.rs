@@ -2,7 +2,7 @@
 
 use crate::explanations;
 use becausal_explain::{Contrast, Why};
-use becausal_render::Answer;
+use becausal_render::Explained;
 use becausal_render::chain_layout;
 
 use crate::explanations::check_labels;

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::data::{self, ReadOptions, write_atomically};
+use becausal_core::data::{self, ReadOptions, write_atomically};
 use becausal_core::{Schema, Transitions};
 use becausal_discovery::CausalGraph;
-use becausal_envs::{Entry, find};
 use becausal_learn::ActorCritic;
 use becausal_model::WorldModel;
 
@@ -132,12 +131,6 @@ impl RunDirectory {
         &self.schema
     }
 
-    /// The built-in environment that the run is of, if it is of one.
-    #[must_use]
-    pub fn environment(&self) -> Option<&'static Entry> {
-        find(self.schema.name()).ok().filter(|entry| *entry.schema() == *self.schema)
-    }
-
     /// Writes how the run was made: TOML.
     ///
     /// # Errors
@@ -229,6 +222,15 @@ impl RunDirectory {
         read.map(Some).map_err(|error| RunError { path: error.path, problem: error.problem })
     }
 
+    /// Writes the policy.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_policy(&self, policy: &ActorCritic) -> Result<(), RunError> {
+        let written = policy.save(&self.path.join("policy"));
+        written.map_err(|error| RunError { path: error.path, problem: error.problem })
+    }
+
     fn write(&self, name: &str, text: &str) -> Result<(), RunError> {
         let path = self.path.join(name);
         write_atomically(&path, text.as_bytes())
@@ -254,6 +256,8 @@ fn beside(path: &Path, ending: &str) -> Result<PathBuf, RunError> {
 
 #[cfg(test)]
 mod tests {
+    use becausal_envs::find;
+
     use super::*;
 
     #[test]

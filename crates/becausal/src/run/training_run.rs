@@ -62,6 +62,17 @@ pub struct Saved {
     pub real_steps: usize,
 }
 
+impl Saved {
+    /// The last checkpoint in the folder of a run; `None` where there is none.
+    #[must_use]
+    pub fn read(run: &Path) -> Option<Self> {
+        let text = fs::read(run.join("checkpoint.json")).ok()?;
+        let named: Value = serde_json::from_slice(&text).ok()?;
+        let count = |key: &str| usize::try_from(named.get(key)?.as_u64()?).ok();
+        Some(Self { epoch: count("epoch")?, real_steps: count("real_steps")? })
+    }
+}
+
 /// What a folder has in it that was worked for; without them a run was begun and nothing came of it.
 const RESULTS: [&str; 4] = ["checkpoint.json", "data.parquet", "world-model", "policy"];
 
@@ -96,8 +107,7 @@ impl TrainingRun {
         if RESULTS.iter().any(|name| path.join(name).exists()) {
             return Err(TrainError::Run(RunError {
                 path: path.to_owned(),
-                problem: "holds a run already; --resume goes on with it, or give another name"
-                    .to_owned(),
+                problem: "holds a run already; resume it, or give another name".to_owned(),
             }));
         }
         let environment = entry.make(options).map_err(LearningError::from)?;
@@ -135,7 +145,7 @@ impl TrainingRun {
         let text = fs::read(&file).map_err(|error| {
             refuse(
                 "checkpoint.json",
-                format!("cannot be read ({error}): nothing to resume; begin without --resume"),
+                format!("cannot be read ({error}): there is nothing to resume"),
             )
         })?;
         let named: Value = serde_json::from_slice(&text)
@@ -255,6 +265,8 @@ impl TrainingRun {
         }
         let named = json!({
             "folder": folder,
+            "epoch": training.epoch,
+            "real_steps": training.real_steps,
             "metrics": self.metrics.metadata().map_err(failed)?.len(),
             "events": self.events.length().map_err(failed)?,
         });

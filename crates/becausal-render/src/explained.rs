@@ -10,7 +10,7 @@ use super::picture::{Picture, PictureError};
 use super::waterfall::{TermError, Waterfall};
 
 /// An answer to *why*, *why not* or *what if*, as people and programs read it.
-pub trait Answer {
+pub trait Explained {
     /// The question it answers.
     fn question(&self) -> String;
 
@@ -52,7 +52,7 @@ impl Deref for ContrastView<'_> {
     }
 }
 
-impl Answer for Why {
+impl Explained for Why {
     fn question(&self) -> String {
         WhyView(self).question()
     }
@@ -74,7 +74,7 @@ impl Answer for Why {
     }
 }
 
-impl Answer for Contrast {
+impl Explained for Contrast {
     fn question(&self) -> String {
         ContrastView(self).question()
     }
@@ -99,7 +99,7 @@ impl Answer for Contrast {
 /// The picture of a chain with some influences in the second colour, and in the legend what they are.
 ///
 /// # Errors
-/// As [`Answer::picture`].
+/// As [`Explained::picture`].
 pub fn picture_marking(
     why: &Why,
     marked: &dyn Fn(Node, Node) -> bool,

@@ -1,0 +1,297 @@
+//! From a log to a run: hold out, discover, fit, check, score.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use becausal_core::data::Transitions;
+use becausal_core::progress::{Listener, Progress};
+use becausal_core::{Schema, Stream};
+use becausal_discovery::{CausalGraph, DiscoverParams, discover};
+use becausal_model::{
+    Checked, FitData, FitReport, ModelKind, ModelParams, Scores, Shortfall, Structure, WorldModel,
+};
+
+use crate::error::Error;
+use crate::log::Log;
+use crate::record::{FitRecord, Record};
+use crate::run::Run;
+
+/// With fewer episodes nothing is held out: there is too little to learn from.
+const MIN_EPISODES: usize = 4;
+
+/// How to fit.
+///
+/// ```
+/// use becausal::FitParams;
+/// let params = FitParams::default().seed(3).members(2).steps(500);
+/// assert!(params.check().is_ok());
+/// let wrong = FitParams::default().held_out(1.5).check().unwrap_err().to_string();
+/// assert_eq!(wrong, "`held_out` is 1.5, expected a share from 0 to below 1");
+/// ```
+#[derive(Debug, Clone)]
+pub struct FitParams {
+    seed: u64,
+    eta: Option<f64>,
+    graph: Option<CausalGraph>,
+    graph_file: Option<PathBuf>,
+    model: ModelKind,
+    members: usize,
+    steps: usize,
+    held_out: f64,
+    test: Option<Log>,
+    compare: bool,
+    progress: Listener,
+}
+
+impl Default for FitParams {
+    fn default() -> Self {
+        let model = ModelParams::default();
+        Self {
+            seed: 0,
+            eta: None,
+            graph: None,
+            graph_file: None,
+            model: ModelKind::Causal,
+            members: model.members,
+            steps: model.steps,
+            held_out: 0.1,
+            test: None,
+            compare: false,
+            progress: Listener::default(),
+        }
+    }
+}
+
+impl FitParams {
+    /// The seed of all that is random.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Pairs with a p-value of at most this are edges.
+    #[must_use]
+    pub fn eta(self, eta: f64) -> Self {
+        Self { eta: Some(eta), ..self }
+    }
+
+    /// Uses this graph; nothing is discovered.
+    #[must_use]
+    pub fn graph(self, graph: CausalGraph) -> Self {
+        Self { graph: Some(graph), graph_file: None, ..self }
+    }
+
+    /// Uses the graph in a file (`graph.json`); nothing is discovered.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not a graph.
+    pub fn graph_file(self, file: impl AsRef<Path>) -> Result<Self, Error> {
+        let file = file.as_ref();
+        let wrong = |problem: String| Error::File(format!("{}: {problem}", file.display()));
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| wrong(format!("cannot read the graph: {error}")))?;
+        let graph = CausalGraph::from_json(&text).map_err(|error| wrong(error.to_string()))?;
+        Ok(Self { graph: Some(graph), graph_file: Some(file.to_owned()), ..self })
+    }
+
+    /// The kind of networks: over the causes found, over everything, or one dense network.
+    #[must_use]
+    pub fn model(self, model: ModelKind) -> Self {
+        Self { model, ..self }
+    }
+
+    /// Networks in the ensemble, each from its own sample of the episodes.
+    #[must_use]
+    pub fn members(self, members: usize) -> Self {
+        Self { members, ..self }
+    }
+
+    /// Training steps of each network, at most.
+    #[must_use]
+    pub fn steps(self, steps: usize) -> Self {
+        Self { steps, ..self }
+    }
+
+    /// The share of the episodes that are held out, before discovery, to score the model.
+    #[must_use]
+    pub fn held_out(self, share: f64) -> Self {
+        Self { held_out: share, ..self }
+    }
+
+    /// Scores on another log; then all rows of the first one are learned from.
+    #[must_use]
+    pub fn test(self, log: Log) -> Self {
+        Self { test: Some(log), ..self }
+    }
+
+    /// Fits the other kinds of networks and the trivial baselines too: [`Run::compared`].
+    #[must_use]
+    pub fn compare(self, compare: bool) -> Self {
+        Self { compare, ..self }
+    }
+
+    /// Who hears how far the work is, and may stop it.
+    #[must_use]
+    pub fn progress(self, progress: impl Progress + 'static) -> Self {
+        Self { progress: Listener::new(progress), ..self }
+    }
+
+    /// Refuses a parameter that is out of its range.
+    ///
+    /// # Errors
+    /// With the name of the parameter, what was expected and what it is.
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong =
+            |parameter, expected, got: String| Err(Error::Parameter { parameter, expected, got });
+        if self.members == 0 {
+            return wrong("members", "at least 1", "0".to_owned());
+        }
+        if self.steps == 0 {
+            return wrong("steps", "at least 1", "0".to_owned());
+        }
+        if !(0.0..1.0).contains(&self.held_out) {
+            return wrong("held_out", "a share from 0 to below 1", self.held_out.to_string());
+        }
+        match self.eta {
+            Some(eta) if !(0.0..=1.0).contains(&eta) => {
+                wrong("eta", "a number from 0 to 1", eta.to_string())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn model_params(&self) -> ModelParams {
+        ModelParams {
+            members: self.members,
+            steps: self.steps,
+            seed: self.seed,
+            progress: self.progress.clone(),
+            ..ModelParams::default()
+        }
+    }
+
+    fn record(&self, log: &Log) -> FitRecord {
+        let shown = |path: &PathBuf| path.display().to_string();
+        FitRecord {
+            data: log.source.data.as_ref().map(shown),
+            schema: log.source.schema.clone(),
+            ignore: log.source.ignore.clone(),
+            graph: self.graph_file.as_ref().map(shown),
+            test: self.test.as_ref().and_then(|test| test.source.data.as_ref()).map(shown),
+            model: self.model,
+            members: self.members,
+            steps: self.steps,
+            eta: self.eta,
+            seed: self.seed,
+            held_out: if self.test.is_some() { 0.0 } else { self.held_out },
+            discovered_first: true,
+            origin: log.origin().cloned(),
+        }
+    }
+}
+
+/// The episodes that are learned from, and those that are only scored on.
+pub(crate) struct Split {
+    pub learned: Vec<usize>,
+    pub held_out: Vec<usize>,
+}
+
+impl Split {
+    /// Holds out a share of the episodes; nothing where there are too few of them.
+    pub fn of(data: &Transitions, share: f64, seed: u64) -> Self {
+        if data.episodes() < MIN_EPISODES || share == 0.0 {
+            return Self { learned: (0..data.episodes()).collect(), held_out: Vec::new() };
+        }
+        let split = data.split_episodes(share, &mut Stream::keyed(seed, &[7]));
+        Self { learned: split.train, held_out: split.held_out }
+    }
+}
+
+/// How a fit went.
+#[derive(Debug, Clone)]
+pub struct FitSummary {
+    /// Network by network.
+    pub report: FitReport,
+    /// Where the causes found were not enough.
+    pub shortfalls: Vec<Shortfall>,
+    /// How each kind of model predicts, where that was asked for.
+    pub compared: Vec<(ModelKind, Scores)>,
+}
+
+/// Learns from a log: holds episodes out, discovers the causal graph, fits the world model, checks it
+/// against unrestricted networks, and scores it on the held-out episodes.
+///
+/// # Errors
+/// When a parameter is out of its range, the log is too short, a value is not finite, or the listener
+/// stops the work.
+pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
+    params.check()?;
+    let data = log.transitions();
+    let schema = Arc::clone(data.schema());
+    let share = if params.test.is_some() { 0.0 } else { params.held_out };
+    let split = Split::of(data, share, params.seed);
+    let learned =
+        if split.held_out.is_empty() { data.clone() } else { data.select_episodes(&split.learned) };
+    let mut graph = find_graph(&schema, &learned, params)?;
+    let structure = Structure::of(&schema, &graph);
+    let model_params = params.model_params();
+    let prepared = FitData::new(&learned, &model_params)?;
+    let scored_on = match &params.test {
+        Some(test) => Some(test.transitions().clone()),
+        None if split.held_out.is_empty() => None,
+        None => Some(data.select_episodes(&split.held_out)),
+    };
+    let scored = scored_on.as_ref().unwrap_or(data);
+    let kinds = if params.compare { ModelKind::ALL.to_vec() } else { vec![params.model] };
+    let mut chosen = None;
+    let mut compared = Vec::new();
+    for kind in kinds {
+        let (model, report, shortfalls) = if kind == ModelKind::Causal {
+            let checked = Checked::fit_to(&prepared, &mut graph, &model_params)?;
+            (checked.model, checked.report, checked.shortfalls)
+        } else {
+            let (model, report) = WorldModel::fit_to(&prepared, kind, &structure, &model_params)?;
+            (model, report, Vec::new())
+        };
+        compared.push((kind, model.score(scored)));
+        if kind == params.model {
+            chosen = Some((model, report, shortfalls));
+        }
+    }
+    let Some((model, report, shortfalls)) = chosen else {
+        return Err(Error::Parameter {
+            parameter: "model",
+            expected: "causal, full or mlp",
+            got: params.model.name().to_owned(),
+        });
+    };
+    let compared = if params.compare { compared } else { Vec::new() };
+    let summary = FitSummary { report, shortfalls, compared };
+    let record = Record::Fit(params.record(log));
+    Run::fitted(record, data.clone(), Some(graph), model, scored_on, summary)
+}
+
+/// The graph that was given, or the one that the rows show.
+fn find_graph(
+    schema: &Schema,
+    learned: &Transitions,
+    params: &FitParams,
+) -> Result<CausalGraph, Error> {
+    if let Some(graph) = &params.graph {
+        let graph = graph.clone().for_schema(schema).map_err(|error| match &params.graph_file {
+            Some(file) => Error::File(format!("{}: {error}", file.display())),
+            None => Error::Discovery(error),
+        })?;
+        return Ok(match params.eta {
+            Some(eta) => graph.with_eta(eta),
+            None => graph,
+        });
+    }
+    let discovering = DiscoverParams {
+        eta: params.eta,
+        seed: params.seed,
+        progress: params.progress.clone(),
+        ..DiscoverParams::default()
+    };
+    Ok(discover(learned, &discovering)?)
+}

@@ -1,0 +1,136 @@
+//! A log: recorded transitions, and where they come from.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use becausal_core::data::{self, Origin, ReadOptions};
+use becausal_core::{Schema, Transitions};
+use becausal_envs::find;
+
+use crate::error::Error;
+
+/// How to read a log.
+#[derive(Debug, Clone, Default)]
+pub struct ReadParams {
+    schema: Option<Arc<Schema>>,
+    schema_source: Option<String>,
+    ignore: Vec<String>,
+}
+
+impl ReadParams {
+    /// The columns mean this. Without it, the schema that the file carries counts.
+    #[must_use]
+    pub fn schema(self, schema: Arc<Schema>) -> Self {
+        Self { schema: Some(schema), schema_source: None, ..self }
+    }
+
+    /// The columns mean what a schema file (TOML) says; the id of a built-in environment will do.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is wrong, with every mistake at its line and column.
+    pub fn schema_file(self, file: impl AsRef<Path>) -> Result<Self, Error> {
+        let source = file.as_ref().display().to_string();
+        let schema = Arc::new(read_schema(file)?);
+        Ok(Self { schema: Some(schema), schema_source: Some(source), ..self })
+    }
+
+    /// Leaves out a column that the schema does not have.
+    #[must_use]
+    pub fn ignore(mut self, column: impl Into<String>) -> Self {
+        self.ignore.push(column.into());
+        self
+    }
+}
+
+/// Reads a schema from a file (TOML), or takes that of a built-in environment by its id.
+///
+/// # Errors
+/// When it cannot be read or is wrong, with every mistake at its line and column.
+pub fn read_schema(file: impl AsRef<Path>) -> Result<Schema, Error> {
+    let name = file.as_ref().display().to_string();
+    match std::fs::read_to_string(&file) {
+        Ok(text) => Schema::parse(&text).map_err(|error| Error::Schema { file: name, error }),
+        Err(error) => match find(&name) {
+            Ok(entry) => Ok(Arc::unwrap_or_clone(entry.schema())),
+            Err(_) => Err(Error::File(format!(
+                "{name}: cannot read the schema: {error} (expected a TOML file, or the id of an \
+                 environment)"
+            ))),
+        },
+    }
+}
+
+/// Recorded transitions, what had to be inferred about them, and where they come from.
+#[derive(Debug, Clone)]
+pub struct Log {
+    transitions: Transitions,
+    notes: Vec<String>,
+    origin: Option<Origin>,
+    pub(crate) source: Source,
+}
+
+/// The files and choices that a log was read with, as a command would name them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub data: Option<PathBuf>,
+    pub schema: Option<String>,
+    pub ignore: Vec<String>,
+}
+
+/// Reads `.csv`, `.parquet` or `.npz`, by the ending of its name.
+///
+/// # Errors
+/// When the file cannot be read, is damaged, or does not fit the schema; with row and column.
+pub fn read(path: impl AsRef<Path>, params: &ReadParams) -> Result<Log, Error> {
+    let path = path.as_ref();
+    let options = ReadOptions { schema: params.schema.clone(), ignore: params.ignore.clone() };
+    let recording = data::read(path, &options)?;
+    Ok(Log {
+        transitions: recording.transitions,
+        notes: recording.notes,
+        origin: recording.origin,
+        source: Source {
+            data: Some(path.to_owned()),
+            schema: params.schema_source.clone(),
+            ignore: params.ignore.clone(),
+        },
+    })
+}
+
+impl Log {
+    /// A log of transitions that are in memory already.
+    #[must_use]
+    pub fn new(transitions: Transitions, origin: Option<Origin>) -> Self {
+        Self { transitions, notes: Vec::new(), origin, source: Source::default() }
+    }
+
+    /// What was recorded.
+    #[must_use]
+    pub fn transitions(&self) -> &Transitions {
+        &self.transitions
+    }
+
+    /// What the columns mean.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        self.transitions.schema()
+    }
+
+    /// What the file did not say and had to be inferred, in sentences.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The environment that was recorded, where the file says so.
+    #[must_use]
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+}
+
+impl From<Transitions> for Log {
+    fn from(transitions: Transitions) -> Self {
+        Self::new(transitions, None)
+    }
+}

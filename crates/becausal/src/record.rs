@@ -1,0 +1,284 @@
+//! How a run was made: one typed record, which is what `config.toml` is written from and read into.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use becausal_core::data::Origin;
+use becausal_model::ModelKind;
+use serde::{Deserialize, Serialize};
+use toml_edit::{Document, Item};
+
+use crate::run::TrainConfig;
+
+/// How a run was made.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Record {
+    /// By [`fit`](crate::fit()).
+    Fit(FitRecord),
+    /// By [`train`](crate::train()).
+    Train(TrainConfig),
+}
+
+/// How a run was fitted to a log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitRecord {
+    /// The file of the log; `None` where it was in memory.
+    pub data: Option<String>,
+    /// The schema file, or the id of an environment, where one was given.
+    pub schema: Option<String>,
+    /// Columns that were left out.
+    pub ignore: Vec<String>,
+    /// The graph file, where one was given.
+    pub graph: Option<String>,
+    /// The other log that the model is scored on, where there is one.
+    pub test: Option<String>,
+    /// The kind of networks.
+    pub model: ModelKind,
+    /// Networks in the ensemble.
+    pub members: usize,
+    /// Training steps of each network, at most.
+    pub steps: usize,
+    /// The threshold of edges, where one was given.
+    pub eta: Option<f64>,
+    /// The seed of all that was random.
+    pub seed: u64,
+    /// The share of the episodes that is held out.
+    pub held_out: f64,
+    /// Whether episodes were held out before discovery; earlier versions discovered on all rows.
+    pub discovered_first: bool,
+    /// The environment that was recorded, where the log says so.
+    pub origin: Option<Origin>,
+}
+
+/// A [`FitRecord`] as its file has it.
+#[derive(Serialize, Deserialize)]
+struct FitFile {
+    command: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    schema: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ignore: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    graph: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    test: Option<String>,
+    model: String,
+    members: usize,
+    steps: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    eta: Option<f64>,
+    seed: Seed,
+    /// Earlier versions held a tenth out, after discovery, and did not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    held_out: Option<f64>,
+}
+
+/// Whole numbers of TOML have a sign: a large seed is text.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Seed {
+    Number(u64),
+    Text(String),
+}
+
+impl Record {
+    /// As the text of `config.toml`.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        match self {
+            Self::Fit(record) => record.to_toml(),
+            Self::Train(config) => config.to_toml(),
+        }
+    }
+
+    /// From the text of `config.toml`.
+    ///
+    /// # Errors
+    /// What is missing or wrong, in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let document = Document::parse(text).map_err(|error| error.to_string())?;
+        match document.get("command").and_then(Item::as_str) {
+            Some("fit") => FitRecord::parse(text).map(Self::Fit),
+            Some("train") => TrainConfig::parse(text).map(Self::Train),
+            Some(other) => Err(format!("`command` is \"{other}\", expected \"fit\" or \"train\"")),
+            None => Err("`command` is missing, expected \"fit\" or \"train\"".to_owned()),
+        }
+    }
+}
+
+impl FitRecord {
+    fn to_toml(&self) -> String {
+        let file = FitFile {
+            command: "fit".to_owned(),
+            data: self.data.clone(),
+            schema: self.schema.clone(),
+            ignore: self.ignore.clone(),
+            graph: self.graph.clone(),
+            test: self.test.clone(),
+            model: self.model.name().to_owned(),
+            members: self.members,
+            steps: self.steps,
+            eta: self.eta,
+            seed: match i64::try_from(self.seed) {
+                Ok(_) => Seed::Number(self.seed),
+                Err(_) => Seed::Text(self.seed.to_string()),
+            },
+            held_out: self.discovered_first.then_some(self.held_out),
+        };
+        let text = toml_edit::ser::to_string(&file).expect("plain fields become TOML");
+        match &self.origin {
+            Some(origin) => format!("{text}\n{}", origin.to_toml()),
+            None => text,
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let file: FitFile = toml_edit::de::from_str(text).map_err(|error| error.to_string())?;
+        let model = ModelKind::of(&file.model).ok_or_else(|| {
+            format!("`model` is \"{}\", expected causal, full or mlp", file.model)
+        })?;
+        let seed = match file.seed {
+            Seed::Number(seed) => seed,
+            Seed::Text(text) => {
+                text.parse().map_err(|_| format!("`seed` is {text:?}, expected a number"))?
+            }
+        };
+        Ok(Self {
+            data: file.data,
+            schema: file.schema,
+            ignore: file.ignore,
+            graph: file.graph,
+            test: file.test,
+            model,
+            members: file.members,
+            steps: file.steps,
+            eta: file.eta,
+            seed,
+            held_out: file.held_out.unwrap_or(0.1),
+            discovered_first: file.held_out.is_some(),
+            origin: Origin::parse(text),
+        })
+    }
+
+    /// The command that makes the run; `None` where the log was in memory.
+    #[must_use]
+    pub fn command(&self, run: &Path) -> Option<String> {
+        let mut command = format!("becausal fit {}", quoted(self.data.as_ref()?));
+        let mut add = |flag: &str, value: &str| {
+            let _ = write!(command, " --{flag} {}", quoted(value));
+        };
+        if let Some(schema) = &self.schema {
+            add("schema", schema);
+        }
+        for column in &self.ignore {
+            add("ignore", column);
+        }
+        if let Some(graph) = &self.graph {
+            add("graph", graph);
+        }
+        if let Some(test) = &self.test {
+            add("test", test);
+        }
+        if self.model != ModelKind::Causal {
+            add("model", self.model.name());
+        }
+        add("members", &self.members.to_string());
+        add("steps", &self.steps.to_string());
+        if let Some(eta) = self.eta {
+            add("eta", &eta.to_string());
+        }
+        if self.seed != 0 {
+            add("seed", &self.seed.to_string());
+        }
+        let _ = write!(command, " -o {}", quoted(&run.display().to_string()));
+        Some(command)
+    }
+}
+
+/// A word as a shell reads it.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "-_./=,+:@%".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> FitRecord {
+        FitRecord {
+            data: Some("my log.csv".to_owned()),
+            schema: Some("schema.toml".to_owned()),
+            ignore: vec!["timestamp".to_owned(), "it's".to_owned()],
+            graph: Some("graph.json".to_owned()),
+            test: None,
+            model: ModelKind::Full,
+            members: 3,
+            steps: 500,
+            eta: Some(0.01),
+            seed: u64::MAX,
+            held_out: 0.1,
+            discovered_first: true,
+            origin: Some(Origin { environment: "CartPole-v1".to_owned(), ..Origin::default() }),
+        }
+    }
+
+    #[test]
+    fn a_record_survives_its_file() {
+        let full = Record::Fit(record());
+        assert_eq!(Record::parse(&full.to_toml()), Ok(full));
+        let little = Record::Fit(FitRecord {
+            data: None,
+            schema: None,
+            ignore: Vec::new(),
+            graph: None,
+            eta: None,
+            seed: 7,
+            origin: None,
+            ..record()
+        });
+        assert_eq!(Record::parse(&little.to_toml()), Ok(little));
+    }
+
+    #[test]
+    fn a_record_of_an_earlier_version_is_read() {
+        let text = "command = \"fit\"\ndata = \"d.csv\"\nmodel = \"causal\"\nmembers = 5\nsteps = 2000\nseed = 3\n";
+        let Ok(Record::Fit(record)) = Record::parse(text) else { panic!("a fit") };
+        assert_eq!((record.seed, record.held_out, record.discovered_first), (3, 0.1, false));
+        assert_eq!(
+            record.command(Path::new("run")).as_deref(),
+            Some("becausal fit d.csv --members 5 --steps 2000 --seed 3 -o run")
+        );
+    }
+
+    #[test]
+    fn a_command_names_everything_that_was_given_and_quotes_it() {
+        let command = record().command(Path::new("my run")).expect("a command");
+        assert_eq!(
+            command,
+            "becausal fit 'my log.csv' --schema schema.toml --ignore timestamp --ignore 'it'\\''s' \
+             --graph graph.json --model full --members 3 --steps 500 --eta 0.01 \
+             --seed 18446744073709551615 -o 'my run'"
+        );
+    }
+
+    #[test]
+    fn what_is_no_record_is_refused_in_words() {
+        for (text, words) in [
+            ("command = \"fly\"", "`command` is \"fly\""),
+            ("seed = 3", "`command` is missing"),
+            ("command = \"fit\"\nmodel = \"causal\"", "missing field"),
+            ("command = ", "TOML parse error"),
+        ] {
+            let error = Record::parse(text).expect_err("refused");
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

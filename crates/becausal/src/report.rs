@@ -1,0 +1,348 @@
+//! One page about a run: what was learned, an episode explained, how far to trust it.
+
+use std::path::PathBuf;
+
+use becausal_core::Transitions;
+use becausal_core::env::{action_text, typical_actions};
+use becausal_explain::{Ask, Audit, AuditParams, Decision, Explainer, Moment, decisions};
+use becausal_render::{self as render, ReportLearning, ReportScores, ReportStep};
+use rayon::prelude::*;
+
+use crate::episode::Episode;
+use crate::error::Error;
+use crate::record::{Record, quoted};
+use crate::run::{Metrics, Run, ScoredOn};
+
+/// Other actions that a step is asked about, at most.
+const MAX_ACTIONS: usize = 16;
+
+/// Decisions that are compared to find the one to open with, at most.
+const MAX_COMPARED: usize = 300;
+
+/// Episodes that a trained policy plays anew.
+const NEW_EPISODES: u64 = 10;
+
+/// The most steps that a page explains: its size grows with them.
+const MAX_STEPS: usize = 40;
+
+/// What a page is to show.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReportParams {
+    /// A recorded episode; `None` for the decision that mattered most.
+    pub episode: Option<usize>,
+    /// An episode that the run's policy plays from this seed.
+    pub episode_seed: Option<u64>,
+    /// How many steps are explained, 1 to 40.
+    pub steps: usize,
+    /// How many steps an answer looks ahead.
+    pub horizon: usize,
+    /// States of the audit.
+    pub states: usize,
+    /// The name that the page will have, for the commands it shows.
+    pub file: PathBuf,
+    /// The commands that made the run, each with what it does; empty for what the run itself knows.
+    pub made_by: Vec<(String, String)>,
+}
+
+impl Default for ReportParams {
+    fn default() -> Self {
+        Self {
+            episode: None,
+            episode_seed: None,
+            steps: 24,
+            horizon: Ask::default().horizon,
+            states: 60,
+            file: PathBuf::from("report.html"),
+            made_by: Vec::new(),
+        }
+    }
+}
+
+/// A page, and what stands out in it.
+#[derive(Debug)]
+pub struct ReportPage {
+    /// The page: one HTML text that loads nothing.
+    pub html: String,
+    /// The recorded episode, or the place of the new one among those played.
+    pub episode: usize,
+    /// The seed of the episode, where the policy played it.
+    pub episode_seed: Option<u64>,
+    /// The step that it opens with.
+    pub opening: ReportStep,
+    /// How many steps are explained.
+    pub steps: usize,
+    /// Why the page opens there; `None` where there are no actions to compare.
+    pub decision: Option<Decision>,
+    /// The audit, or why there is none.
+    pub audit: Result<Audit, String>,
+}
+
+/// The episodes that a page chooses from.
+struct Subject<'a> {
+    data: &'a Transitions,
+    /// Those that the policy played, with their seeds.
+    played: &'a [Episode],
+}
+
+impl Run {
+    /// Makes a page about the run.
+    ///
+    /// # Errors
+    /// When there is no such episode, a parameter is out of its range, or the run has no steps.
+    pub fn report(&self, params: &ReportParams) -> Result<ReportPage, Error> {
+        if !(1..=MAX_STEPS).contains(&params.steps) {
+            let got = params.steps.to_string();
+            return Err(Error::Parameter { parameter: "steps", expected: "1 to 40", got });
+        }
+        let played = self.new_episodes(params)?;
+        let mut new = Transitions::new(self.schema().clone());
+        played.iter().for_each(|episode| episode.trajectory().append_to(&mut new));
+        let data = if played.is_empty() { self.data() } else { &new };
+        let subject = Subject { data, played: &played };
+        if let Some(episode) = params.episode.filter(|&episode| episode >= data.episodes()) {
+            let episodes = data.episodes();
+            return Err(
+                becausal_core::trajectory::TrajectoryError::Episode { episode, episodes }.into()
+            );
+        }
+        self.page(params, &subject)
+    }
+
+    fn page(&self, params: &ReportParams, subject: &Subject<'_>) -> Result<ReportPage, Error> {
+        let data = subject.data;
+        let explainer = self.explainer(&Ask::default().horizon(params.horizon))?;
+        let actions = typical_actions(self.schema(), MAX_ACTIONS);
+        let places = places(data, params.episode, params.horizon);
+        let decision = decisions(&explainer, data, &actions, &places)?.into_iter().next();
+        let episode = decision.as_ref().map_or(params.episode.unwrap_or(0), |d| d.episode);
+        let length = if data.episodes() == 0 { 0 } else { data.episode(episode).len() };
+        let middle = decision.as_ref().map_or(0, |decision| decision.step);
+        let start =
+            middle.saturating_sub(params.steps / 2).min(length.saturating_sub(params.steps));
+        let mut steps: Vec<ReportStep> = (start..length.min(start + params.steps))
+            .into_par_iter()
+            .map(|step| explain(&explainer, data, &actions, episode, step))
+            .collect::<Result<_, Error>>()?;
+        // Environments stay on one thread.
+        for (step, shown) in (start..).zip(&mut steps) {
+            shown.scene = self.scene_of(subject, episode, step);
+        }
+        let place = middle - start;
+        let opening = steps.get(place).cloned().ok_or_else(|| Error::Missing {
+            part: "recorded steps",
+            why: "a report explains some".to_owned(),
+        })?;
+        let report = render::Report {
+            schema: self.schema(),
+            rows: self.data().len(),
+            episodes: self.data().episodes(),
+            graph: self.graph().get(),
+            scores: Some(self.report_scores(subject)),
+            learning: self.learning()?,
+            audit: self.audited(params),
+            audit_policy: if self.policy().is_some() { "its policy" } else { "random actions" }
+                .to_owned(),
+            subject: subject.words(episode),
+            remark: decision
+                .as_ref()
+                .map_or_else(String::new, |d| remark(d, places.len(), params.horizon)),
+            commands: self.commands(params, subject, (episode, middle), decision.as_ref()),
+            opening: place,
+            rival: decision.as_ref().map(|decision| decision.rival.clone()),
+            steps,
+        };
+        let html = report.html();
+        let render::Report { audit, steps, .. } = report;
+        let episode_seed = subject.played.get(episode).map(Episode::seed);
+        Ok(ReportPage { html, episode, episode_seed, opening, steps: steps.len(), decision, audit })
+    }
+
+    /// Episodes that the policy of a trained run plays anew; none where a recorded one is asked for, or
+    /// there is no policy.
+    fn new_episodes(&self, params: &ReportParams) -> Result<Vec<Episode>, Error> {
+        match (params.episode, params.episode_seed) {
+            (_, Some(seed)) => Ok(vec![self.play(seed)?]),
+            (None, None) if self.policy().is_some() && self.environment().is_some() => {
+                (0..NEW_EPISODES).map(|seed| self.play(seed)).collect()
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn scene_of(&self, subject: &Subject<'_>, episode: usize, step: usize) -> Option<String> {
+        use becausal_core::Environment;
+        let Some(played) = subject.played.get(episode) else {
+            return self.scene(episode, step);
+        };
+        let steps = played.trajectory().steps();
+        let mut actor =
+            |number: usize, _: &[f64]| steps.get(number).map(|step| step.action.clone());
+        let mut environment = self.environment()?.clone();
+        let seed = played.seed();
+        becausal_core::env::play_episode(&mut environment, seed, step, &mut actor).ok()?;
+        environment.scene()
+    }
+
+    /// The audit, or why there is none.
+    fn audited(&self, params: &ReportParams) -> Result<Audit, String> {
+        let params = AuditParams {
+            states: params.states,
+            horizon: params.horizon,
+            ..AuditParams::default()
+        };
+        let audited = match self.policy() {
+            Some(_) => self.audit(&params),
+            None => self.audit_at_random(&params),
+        };
+        audited.map_err(|error| format!("{error}."))
+    }
+
+    /// How well the model predicts: in episodes that the policy played anew, or in held-out ones.
+    fn report_scores(&self, subject: &Subject<'_>) -> ReportScores {
+        if !subject.played.is_empty() {
+            let on = format!(
+                "{} episodes that the policy played after the training",
+                subject.played.len()
+            );
+            return ReportScores { scores: self.model().score(subject.data), on };
+        }
+        let scored = self.scores();
+        ReportScores { scores: scored.scores, on: scored.on.words().to_owned() }
+    }
+
+    /// The curves of a training.
+    fn learning(&self) -> Result<Option<ReportLearning>, Error> {
+        let Some(path) = self.path() else { return Ok(None) };
+        let Some(metrics) = Metrics::read(path)? else { return Ok(None) };
+        let curve = |name: &str, column: &str| (name.to_owned(), metrics.curve(column));
+        Ok(Some(ReportLearning {
+            epochs: metrics.epochs(),
+            returns: vec![
+                curve("evaluations", "eval/mean_reward"),
+                curve("while learning", "rollout/ep_rew_mean"),
+            ],
+            likelihood: metrics.curve("model/log_likelihood"),
+            edges: metrics.curve("graph/edges"),
+        }))
+    }
+
+    /// How the page was made, and what to try next.
+    fn commands(
+        &self,
+        params: &ReportParams,
+        subject: &Subject<'_>,
+        (episode, step): (usize, usize),
+        decision: Option<&Decision>,
+    ) -> Vec<(String, String)> {
+        let mut commands = params.made_by.clone();
+        let Some(path) = self.path() else { return commands };
+        if let (Record::Fit(fit), true) = (self.record(), commands.is_empty())
+            && let Some(command) = fit.command(path)
+        {
+            commands.push((command, "learned the world model".into()));
+        }
+        let run = quoted(&path.display().to_string());
+        let which = match subject.played.get(episode) {
+            Some(played) => format!("--episode-seed {}", played.seed()),
+            None => format!("--episode {episode}"),
+        };
+        commands.push((
+            format!(
+                "becausal report {run} {which} -o {}",
+                quoted(&params.file.display().to_string())
+            ),
+            "makes a page about this episode".into(),
+        ));
+        let explain = format!("becausal explain {run} {which} --step {step}");
+        commands.push((explain.clone(), "explains the step that the page opens with".into()));
+        if let Some(decision) = decision {
+            let action = quoted(&action_text(self.schema(), &decision.rival));
+            commands.push((
+                format!("{explain} --why-not {action}"),
+                "compares it with the next best action".into(),
+            ));
+        }
+        if self.environment().is_some() {
+            let policy = if self.policy().is_some() { "" } else { " --policy random" };
+            commands.push((format!("becausal audit {run}{policy}"), "audits more states".into()));
+        }
+        commands
+    }
+}
+
+impl ScoredOn {
+    /// The rows, in words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::HeldOut => "held-out episodes: neither discovery nor the fit saw them",
+            Self::HeldOutOfFit => {
+                "held-out episodes: the fit did not see them, the graph may come from them too"
+            }
+            Self::Test => "another log",
+            Self::Training => "the rows that it learned from: too few episodes to hold any out",
+        }
+    }
+}
+
+impl Subject<'_> {
+    /// Which episode the page is about.
+    fn words(&self, episode: usize) -> String {
+        match self.played.get(episode) {
+            Some(played) => format!(
+                "An episode that the trained policy played from seed {}, always with its most likely action.",
+                played.seed()
+            ),
+            None => format!("Recorded episode {episode}, counted from 0."),
+        }
+    }
+}
+
+/// A step and every other action.
+fn explain(
+    explainer: &Explainer<'_>,
+    data: &Transitions,
+    actions: &[Vec<f64>],
+    episode: usize,
+    step: usize,
+) -> Result<ReportStep, Error> {
+    let moment = Moment::recorded(data, episode, step)?;
+    let others = actions.iter().filter(|action| *action != moment.action());
+    let contrasts = others.map(|action| explainer.why_not(&moment, action));
+    Ok(ReportStep {
+        why: explainer.why(&moment)?,
+        contrasts: contrasts.collect::<Result<_, _>>()?,
+        scene: None,
+    })
+}
+
+/// Recorded steps, evenly spread, that have all their horizon recorded where possible.
+fn places(data: &Transitions, episode: Option<usize>, horizon: usize) -> Vec<(usize, usize)> {
+    let episodes = episode.map_or(0..data.episodes(), |episode| episode..episode + 1);
+    let all: Vec<(usize, usize)> = episodes
+        .flat_map(|episode| {
+            let whole = data.episode(episode).len().saturating_sub(horizon).max(1);
+            (0..whole.min(data.episode(episode).len())).map(move |step| (episode, step))
+        })
+        .collect();
+    let count = all.len().min(MAX_COMPARED);
+    (0..count).map(|at| all[at * all.len() / count]).collect()
+}
+
+fn remark(decision: &Decision, compared: usize, horizon: usize) -> String {
+    if decision.lead == 0.0 {
+        format!(
+            "★ In none of {compared} decisions that were compared does the choice matter over {horizon} steps, by the model."
+        )
+    } else if decision.lead > 0.0 {
+        format!(
+            "★ Of {compared} decisions that were compared, the one that matters most: the action taken earns {:.3} more \
+             reward than the next best, by the model.",
+            decision.lead
+        )
+    } else {
+        format!(
+            "★ In none of {compared} decisions that were compared is the action taken the best, by the model."
+        )
+    }
+}

@@ -1,0 +1,469 @@
+//! A run: everything that was learned, and the questions it answers.
+//!
+//! On disk a run is a folder:
+//!
+//! | file | what |
+//! |---|---|
+//! | `config.toml` | how the run was made ([`Record`](crate::Record)) |
+//! | `schema.toml` | what the variables are |
+//! | `data.parquet` | the transitions that were learned from, and those that were held out |
+//! | `graph.json` | the causal graph, with the evidence for every pair |
+//! | `world-model/` | the world model: weights as safetensors, and a manifest |
+//! | `policy/` | the policy of a training, in the same way |
+//! | `metrics.csv`, `events.out.tfevents.becausal` | the curves of a training; the second for TensorBoard |
+//! | `checkpoint.json`, `checkpoints/` | what a training needs to resume |
+//!
+//! Every file is written whole or not at all, and nothing in one is ever executed.
+
+mod crc32c;
+mod directory;
+mod events;
+mod metrics;
+mod train_config;
+mod training_run;
+
+pub use directory::{RunDirectory, RunError};
+pub use metrics::Metrics;
+pub use train_config::TrainConfig;
+pub use training_run::{Saved, TrainError, TrainingRun};
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use becausal_core::data::Origin;
+use becausal_core::env::{
+    AnyEnvironment, MAX_EPISODE_STEPS, Options, episode_seed, parse_action, play_episode, rollout,
+};
+use becausal_core::trajectory::Trajectory;
+use becausal_core::{Environment, Policy, RandomPolicy, Schema, Transitions};
+use becausal_discovery::CausalGraph;
+use becausal_explain::{
+    Acting, Agent, Ask, Audit, AuditParams, Change, Explainer, Moment, NEGLIGIBLE, Scale, audit,
+};
+use becausal_learn::ActorCritic;
+use becausal_model::{ModelKind, Scores, WorldModel};
+
+use crate::answer::Answer;
+use crate::episode::Episode;
+use crate::error::Error;
+use crate::fit::{FitSummary, Split};
+use crate::graph_view::GraphView;
+use crate::record::Record;
+use crate::train::TrainSummary;
+
+/// Everything that was learned: schema, data, graph, model, policy and environment if any, and how it
+/// was made.
+pub struct Run {
+    path: Option<PathBuf>,
+    record: Record,
+    schema: Arc<Schema>,
+    data: Transitions,
+    graph: Option<CausalGraph>,
+    model: WorldModel,
+    policy: Option<ActorCritic>,
+    environment: Option<AnyEnvironment>,
+    scale: Scale,
+    /// What the model is scored on; `None` for the data that it learned from.
+    scored_on: Option<Transitions>,
+    fit: Option<FitSummary>,
+    pub(crate) training: Option<TrainSummary>,
+}
+
+/// How well a model predicts, and on which rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunScores {
+    /// The scores.
+    pub scores: Scores,
+    /// What they were measured on.
+    pub on: ScoredOn,
+}
+
+/// The rows that a model is scored on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScoredOn {
+    /// Held-out episodes: neither discovery nor the fit saw them.
+    HeldOut,
+    /// Held-out episodes that the fit did not see; the graph may come from the same log.
+    HeldOutOfFit,
+    /// Another log.
+    Test,
+    /// The rows that were learned from.
+    Training,
+}
+
+impl Run {
+    pub(crate) fn fitted(
+        record: Record,
+        data: Transitions,
+        graph: Option<CausalGraph>,
+        model: WorldModel,
+        scored_on: Option<Transitions>,
+        summary: FitSummary,
+    ) -> Result<Self, Error> {
+        let schema = Arc::clone(data.schema());
+        let environment = environment(&record, &schema)?;
+        let scale = Scale::of(&data);
+        Ok(Self {
+            path: None,
+            record,
+            schema,
+            data,
+            graph,
+            model,
+            policy: None,
+            environment,
+            scale,
+            scored_on,
+            fit: Some(summary),
+            training: None,
+        })
+    }
+
+    /// Opens the folder of a run.
+    ///
+    /// # Errors
+    /// When it is not one, or something in it cannot be read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let directory = RunDirectory::open(path)?;
+        let schema = Arc::clone(directory.schema());
+        let record = Record::parse(&directory.read_config()?).map_err(|problem| RunError {
+            path: path.join("config.toml"),
+            problem: format!(
+                "cannot tell how the run was made: {problem}; restore the file, or make the run again"
+            ),
+        })?;
+        let data = directory.read_data()?;
+        let graph = match directory.read_graph()? {
+            Some(graph) => Some(graph.for_schema(&schema).map_err(|error| RunError {
+                path: path.join("graph.json"),
+                problem: error.to_string(),
+            })?),
+            None => None,
+        };
+        let scored_on = match &record {
+            Record::Fit(fit) => {
+                let split = Split::of(&data, fit.held_out, fit.seed);
+                let held_out = fit.test.is_none() && !split.held_out.is_empty();
+                held_out.then(|| data.select_episodes(&split.held_out))
+            }
+            Record::Train(_) => None,
+        };
+        let environment = environment(&record, &schema)?;
+        let scale = Scale::of(&data);
+        Ok(Self {
+            path: Some(path.to_owned()),
+            record,
+            schema,
+            data,
+            graph,
+            model: directory.read_model()?,
+            policy: directory.read_policy()?,
+            environment,
+            scale,
+            scored_on,
+            fit: None,
+            training: None,
+        })
+    }
+
+    /// Writes the run into a folder; one that holds a run is replaced, whole or not at all.
+    ///
+    /// # Errors
+    /// When there is something else of this name, or it cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        Self::refuse_path(path)?;
+        RunDirectory::replace(path, &self.schema, |directory| {
+            directory.write_config(&self.record.to_toml())?;
+            directory.write_data(&self.data)?;
+            if let Some(graph) = &self.graph {
+                directory.write_graph(graph)?;
+            }
+            directory.write_model(&self.model)?;
+            match &self.policy {
+                Some(policy) => directory.write_policy(policy),
+                None => Ok(()),
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Says that a run cannot be written here, before it is worked for.
+    ///
+    /// # Errors
+    /// When there is a file of this name, a folder with something else in it, or a trained policy.
+    pub fn refuse_path(path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        RunDirectory::refuse_others(path)?;
+        if path.join("policy").exists() {
+            return Err(Error::Run(RunError {
+                path: path.to_owned(),
+                problem: "holds a trained policy, which this run would replace; give another name"
+                    .to_owned(),
+            }));
+        }
+        Ok(())
+    }
+
+    /// The folder that it was opened from, if any.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// How it was made.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// What the variables are.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// All its transitions, the held-out ones too.
+    #[must_use]
+    pub fn data(&self) -> &Transitions {
+        &self.data
+    }
+
+    /// What causes what. Printed, it is a table.
+    #[must_use]
+    pub fn graph(&self) -> GraphView<'_> {
+        GraphView::new(&self.schema, self.graph.as_ref())
+    }
+
+    /// The world model.
+    #[must_use]
+    pub fn model(&self) -> &WorldModel {
+        &self.model
+    }
+
+    /// The policy; `None` in a run that was fitted to a log.
+    #[must_use]
+    pub fn policy(&self) -> Option<&dyn Policy> {
+        self.policy.as_ref().map(|policy| policy as &dyn Policy)
+    }
+
+    /// The environment, with the options it was recorded with; `None` where the data come from elsewhere.
+    #[must_use]
+    pub fn environment(&self) -> Option<&AnyEnvironment> {
+        self.environment.as_ref()
+    }
+
+    /// How the fit went; `None` in a run that was opened from its folder.
+    #[must_use]
+    pub fn fit_summary(&self) -> Option<&FitSummary> {
+        self.fit.as_ref()
+    }
+
+    /// How the training went; `None` in a run that was opened from its folder.
+    #[must_use]
+    pub fn train_summary(&self) -> Option<&TrainSummary> {
+        self.training.as_ref()
+    }
+
+    /// How each kind of model predicts, where that was asked for.
+    #[must_use]
+    pub fn compared(&self) -> &[(ModelKind, Scores)] {
+        self.fit.as_ref().map_or(&[], |fit| &fit.compared)
+    }
+
+    /// How well the model predicts one step ahead: on held-out episodes, where there are some.
+    #[must_use]
+    pub fn scores(&self) -> RunScores {
+        let on = match (&self.record, &self.scored_on) {
+            (_, None) => ScoredOn::Training,
+            (Record::Fit(fit), _) if fit.test.is_some() => ScoredOn::Test,
+            (Record::Fit(fit), _) if fit.graph.is_some() || !fit.discovered_first => {
+                ScoredOn::HeldOutOfFit
+            }
+            _ => ScoredOn::HeldOut,
+        };
+        RunScores { scores: self.model.score(self.scored_on.as_ref().unwrap_or(&self.data)), on }
+    }
+
+    // ---- moments ----------------------------------------------------------------------------
+
+    /// A recorded step, both counted from 0.
+    ///
+    /// # Errors
+    /// When there is no such episode or step.
+    pub fn recorded(&self, episode: usize, step: usize) -> Result<Moment, Error> {
+        Ok(Moment::recorded(&self.data, episode, step)?)
+    }
+
+    /// An episode that the policy plays from a seed, always with its most likely action.
+    ///
+    /// # Errors
+    /// When the run has no policy or no environment.
+    pub fn play(&self, seed: u64) -> Result<Episode, Error> {
+        let policy = self.policy().ok_or_else(|| Error::Missing {
+            part: "policy",
+            why: "nobody can play a new episode; ask about a recorded step".to_owned(),
+        })?;
+        let mut environment = self.needed_environment("a new episode is played in it")?.clone();
+        let mut actor = |_: usize, state: &[f64]| Some(policy.mode(state));
+        let played = play_episode(&mut environment, seed, MAX_EPISODE_STEPS, &mut actor)?;
+        Ok(Episode::new(seed, played))
+    }
+
+    /// What would really have happened with another action at a recorded step, with the same noise:
+    /// the environment is replayed from the seed of the recording.
+    ///
+    /// # Errors
+    /// When the run has no environment, its recording's seed is not known, or the replay is not what
+    /// was recorded.
+    pub fn replay(
+        &self,
+        (episode, step): (usize, usize),
+        action: &[f64],
+        horizon: usize,
+    ) -> Result<Trajectory, Error> {
+        let record = Trajectory::recorded(&self.data, episode, step, horizon)?;
+        let mut here = self.environment_at(episode, step)?;
+        let agent = Agent::new(self.policy());
+        let mut actor = |number: usize, state: &[f64]| {
+            if number == 0 {
+                Some(action.to_vec())
+            } else {
+                agent.act(&self.schema, record.steps().get(number), state)
+            }
+        };
+        Ok(rollout(&mut here, Trajectory::begin(&self.schema), horizon, &mut actor)?)
+    }
+
+    /// The environment's drawing of the state before a recorded step, where it can be replayed and drawn.
+    #[must_use]
+    pub fn scene(&self, episode: usize, step: usize) -> Option<String> {
+        self.environment_at(episode, step).ok()?.scene()
+    }
+
+    /// The environment as it was before a recorded step.
+    fn environment_at(&self, episode: usize, step: usize) -> Result<AnyEnvironment, Error> {
+        let mut environment = self.needed_environment("the recording is replayed in it")?.clone();
+        let origin = self.origin().ok_or_else(|| Error::Missing {
+            part: "seed",
+            why: "its log does not say how it was recorded".to_owned(),
+        })?;
+        let state = self.recorded(episode, step)?.state().to_vec();
+        let record = Trajectory::recorded(&self.data, episode, 0, step)?;
+        let number = u32::try_from(episode).unwrap_or(u32::MAX);
+        let seed = episode_seed(origin.seed, number);
+        let mut actor =
+            |number: usize, _: &[f64]| record.steps().get(number).map(|step| step.action.clone());
+        play_episode(&mut environment, seed, step, &mut actor)?;
+        if Environment::state(&environment) == state {
+            Ok(environment)
+        } else {
+            Err(Error::Missing {
+                part: "replay",
+                why: "the recording is not what the environment does from its seed".to_owned(),
+            })
+        }
+    }
+
+    fn needed_environment(&self, why: &str) -> Result<&AnyEnvironment, Error> {
+        self.environment.as_ref().ok_or_else(|| Error::Missing {
+            part: "environment",
+            why: format!("its transitions come from a file, and {why}"),
+        })
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        match &self.record {
+            Record::Fit(fit) => fit.origin.as_ref(),
+            Record::Train(_) => None,
+        }
+    }
+
+    // ---- questions --------------------------------------------------------------------------
+
+    /// The explainer that answers every question about this run.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range, or there is no reward of a name.
+    pub fn explainer(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
+        let explainer =
+            Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask.clone())?;
+        Ok(explainer.with_scale(self.scale.clone(), NEGLIGIBLE))
+    }
+
+    /// Why was this action taken: what does it lead to?
+    ///
+    /// # Errors
+    /// When a parameter is out of its range, or the moment is of other variables.
+    pub fn why(&self, moment: &Moment, ask: &Ask) -> Result<Answer, Error> {
+        Ok(Answer::Why(Box::new(self.explainer(ask)?.why(moment)?)))
+    }
+
+    /// Why this action and not another: `depot`, or `main=0.5,lateral=-1`?
+    ///
+    /// # Errors
+    /// When there is no such action, a parameter is out of its range, or the moment is of other variables.
+    pub fn why_not(&self, moment: &Moment, action: &str, ask: &Ask) -> Result<Answer, Error> {
+        let action = parse_action(&self.schema, action)?;
+        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.why_not(moment, &action)?)))
+    }
+
+    /// What if the state, the action or both had been different: `money=400,build=none`?
+    ///
+    /// # Errors
+    /// When there is no such variable or value, a parameter is out of its range, or the moment is of
+    /// other variables.
+    pub fn what_if(&self, moment: &Moment, change: &str, ask: &Ask) -> Result<Answer, Error> {
+        let change = Change::parse(&self.schema, change, moment.action())?;
+        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
+    }
+
+    /// How often the answers hold in the environment, under the run's own policy.
+    ///
+    /// # Errors
+    /// When the run has no environment or no policy ([`audit_at_random`](Self::audit_at_random) needs
+    /// none).
+    pub fn audit(&self, params: &AuditParams) -> Result<Audit, Error> {
+        let environment = self.audited_environment()?;
+        let policy = self.policy().ok_or_else(|| Error::Missing {
+            part: "policy",
+            why: "runs that were fitted to a log have none; audit it under random actions"
+                .to_owned(),
+        })?;
+        Ok(audit(environment, &self.model, policy, &self.data, params)?)
+    }
+
+    /// How often the answers hold in the environment, under random actions.
+    ///
+    /// # Errors
+    /// When the run has no environment.
+    pub fn audit_at_random(&self, params: &AuditParams) -> Result<Audit, Error> {
+        let environment = self.audited_environment()?;
+        let policy = RandomPolicy::new(Arc::clone(&self.schema))?;
+        let params = AuditParams { acting: Acting::Sampled, ..params.clone() };
+        Ok(audit(environment, &self.model, &policy, &self.data, &params)?)
+    }
+
+    fn audited_environment(&self) -> Result<&AnyEnvironment, Error> {
+        self.needed_environment("counterfactuals cannot be replayed in a file (an audit needs a run of a built-in environment)")
+    }
+}
+
+/// The environment as it was in the run, with its options.
+fn environment(record: &Record, schema: &Schema) -> Result<Option<AnyEnvironment>, Error> {
+    let known = |id: &str| becausal_envs::find(id).ok().filter(|entry| *entry.schema() == *schema);
+    Ok(match record {
+        Record::Train(config) => Some(config.make()?),
+        Record::Fit(fit) => {
+            let (id, options) = match &fit.origin {
+                Some(origin) => (origin.environment.as_str(), origin.options.clone()),
+                None => (schema.name(), Options::default()),
+            };
+            match known(id) {
+                Some(entry) => Some(entry.make(&options)?),
+                None => None,
+            }
+        }
+    })
+}

@@ -1,0 +1,205 @@
+//! Learning to act: a training that lives in the folder of its run.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use becausal_core::env::Options;
+use becausal_core::progress::{Advance, Listener, Progress};
+use becausal_envs::find;
+use becausal_learn::{EpochReport, Evaluation, Imagination, Settings};
+
+use crate::error::Error;
+use crate::run::{Run, TrainingRun};
+
+/// How to train.
+#[derive(Debug, Clone)]
+pub struct TrainParams {
+    options: Options,
+    preset: String,
+    model: Option<Imagination>,
+    changes: Vec<(String, String)>,
+    steps: Option<usize>,
+    until: Option<f64>,
+    seed: u64,
+    progress: Listener,
+}
+
+impl Default for TrainParams {
+    fn default() -> Self {
+        Self {
+            options: Options::default(),
+            preset: "default".to_owned(),
+            model: None,
+            changes: Vec::new(),
+            steps: None,
+            until: None,
+            seed: 0,
+            progress: Listener::default(),
+        }
+    }
+}
+
+impl TrainParams {
+    /// Options of the environment, as Gymnasium calls them.
+    #[must_use]
+    pub fn options(self, options: Options) -> Self {
+        Self { options, ..self }
+    }
+
+    /// The settings to begin with: `default`, or `paper` for those of the paper's table.
+    #[must_use]
+    pub fn preset(self, preset: impl Into<String>) -> Self {
+        Self { preset: preset.into(), ..self }
+    }
+
+    /// What imagines experience for the policy.
+    #[must_use]
+    pub fn model(self, model: Imagination) -> Self {
+        Self { model: Some(model), ..self }
+    }
+
+    /// Changes settings, as TOML: `members = 3`. `source` is where they stand, for errors.
+    #[must_use]
+    pub fn change(mut self, toml: impl Into<String>, source: impl Into<String>) -> Self {
+        self.changes.push((toml.into(), source.into()));
+        self
+    }
+
+    /// Real steps in all.
+    #[must_use]
+    pub fn steps(self, steps: usize) -> Self {
+        Self { steps: Some(steps), ..self }
+    }
+
+    /// Stops when an evaluation reaches this mean return, as the environment pays.
+    #[must_use]
+    pub fn until(self, until: f64) -> Self {
+        Self { until: Some(until), ..self }
+    }
+
+    /// The seed of all that is random.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Who hears how far the training is, and may stop it after an epoch.
+    #[must_use]
+    pub fn progress(self, progress: impl Progress + 'static) -> Self {
+        Self { progress: Listener::new(progress), ..self }
+    }
+
+    /// All settings for an environment.
+    ///
+    /// # Errors
+    /// When there is no such preset or setting, or a value cannot be.
+    pub fn settings(&self, environment: &str) -> Result<Settings, Error> {
+        let mut settings = Settings::preset(environment, &self.preset, self.model)?;
+        for (toml, source) in &self.changes {
+            settings.change(toml, source)?;
+        }
+        settings.model = self.model.unwrap_or(settings.model);
+        settings.steps = self.steps.unwrap_or(settings.steps);
+        Ok(settings)
+    }
+}
+
+/// How a training went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainSummary {
+    /// Real steps in all.
+    pub real_steps: usize,
+    /// Epochs in all.
+    pub epochs: usize,
+    /// The real steps after which an evaluation reached what was asked for.
+    pub reached_at: Option<usize>,
+    /// The best policy in new episodes.
+    pub evaluation: Evaluation,
+    /// Edges of the graph at the end.
+    pub edges: Option<usize>,
+    /// Seconds of learning, without the last fit.
+    pub learning_seconds: f64,
+}
+
+/// Learns to act in a built-in environment. Everything goes into the folder `path`, epoch by epoch:
+/// whenever it is ended, [`resume`] continues from the last one.
+///
+/// # Errors
+/// When the folder holds something already, a setting is wrong, the training breaks down, or the
+/// listener stops it ([`Error::Stopped`]: what was learned is saved).
+pub fn train(
+    environment: &str,
+    path: impl AsRef<Path>,
+    params: &TrainParams,
+) -> Result<Run, Error> {
+    let entry = find(environment)?;
+    let path = path.as_ref();
+    crate::run::RunDirectory::refuse_others(path)?;
+    let settings = params.settings(entry.id)?;
+    let training = TrainingRun::begin(path, entry, &params.options, &settings, params.seed)?;
+    learn(training, params)
+}
+
+/// Continues the training in a folder from its last checkpoint, with its own settings; only `steps`,
+/// `until` and `progress` of the parameters count.
+///
+/// # Errors
+/// When there is no checkpoint or it is damaged, the training breaks down, or the listener stops it.
+pub fn resume(path: impl AsRef<Path>, params: &TrainParams) -> Result<Run, Error> {
+    learn(TrainingRun::resume(path.as_ref(), params.steps)?, params)
+}
+
+fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Run, Error> {
+    let started = Instant::now();
+    let total = run.config().settings.steps;
+    let tell = |task: &str, done: usize, note: &str| {
+        params.progress.advance(&Advance { task, unit: "steps", done, total, note }).is_break()
+    };
+    let mut stopped = tell("train", run.training.real_steps, "");
+    let mut reached_at = None;
+    while !run.training.is_done() && reached_at.is_none() && !stopped {
+        let report = run.run_epoch()?;
+        stopped = tell("train", report.real_steps, &note(&report));
+        let mean = report.evaluation.as_ref().map(Evaluation::native_mean);
+        if mean.zip(params.until).is_some_and(|(mean, until)| mean >= until) {
+            reached_at = Some(report.real_steps);
+        }
+    }
+    if stopped {
+        run.write_policy()?;
+        return Err(Error::Stopped(run.saved()));
+    }
+    let learning_seconds = started.elapsed().as_secs_f64();
+    tell("conclude", run.training.real_steps, "fitting the model that explains");
+    let (concluded, evaluation) = run.conclude()?;
+    let summary = TrainSummary {
+        real_steps: run.training.real_steps,
+        epochs: run.training.epoch,
+        reached_at,
+        evaluation,
+        edges: concluded.graph.as_ref().map(|graph| graph.edges().count()),
+        learning_seconds,
+    };
+    let mut opened = Run::open(run.directory().path())?;
+    opened.training = Some(summary);
+    Ok(opened)
+}
+
+/// How an epoch went, in a few words.
+fn note(report: &EpochReport) -> String {
+    let mut text = format!("epoch {}", report.epoch);
+    if let Some(mean) = report.mean_return() {
+        let _ = write!(text, ", return {mean:.2}");
+    }
+    if let Some(evaluation) = &report.evaluation {
+        let _ = write!(text, ", evaluation {:.2}", evaluation.native_mean());
+    }
+    if let Some(likelihood) = report.log_likelihood {
+        let _ = write!(text, ", model log-likelihood {likelihood:.2}");
+    }
+    if let Some(edges) = report.edges {
+        let _ = write!(text, ", {edges} edges");
+    }
+    text
+}
