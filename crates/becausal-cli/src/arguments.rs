@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use becausal::ReadParams;
 use becausal::env::Options;
 use clap::{Args, Parser, Subcommand};
 
@@ -77,15 +78,15 @@ pub enum Command {
         becausal discover log.csv --schema schema.toml --forbid \"x -> y'\" --correct bh -o graph.json\n\n\
         Every pair of a cause and an effect gets a p-value, a strength (the share of what is \
         otherwise unexplained in the effect that the cause explains) and a verdict: edge, none, or \
-        untestable where the data cannot tell, with the reason. Ctrl-C keeps what is finished, --resume goes on with it.")]
+        untestable where the data cannot tell, with the reason. Ctrl-C keeps what is finished.")]
     Discover(Discover),
     /// Learn what follows from a state and an action: a causal world model
     #[command(after_help = "Examples:\n  becausal fit data.parquet -o run\n  \
         becausal fit log.csv --schema schema.toml --graph graph.json -o run\n  \
         becausal fit data.parquet -o run --compare   # with dense and trivial models beside it\n  \
         becausal fit data.parquet -o run --test fresh.parquet   # scored on another recording\n\n\
-        The graph is discovered first if none is given. One tenth of the episodes is kept apart to \
-        show how good the model is. The run directory is what `explain` and `audit` need.")]
+        The graph is discovered first if none is given. One tenth of the episodes is held out, \
+        before discovery, to show how good the model is. The run directory is what `explain` and `audit` need.")]
     Fit(Fit),
     /// Learn to act, with a causal world model or without one
     #[command(after_help = "Examples:\n  becausal train CartPole-v1 -o run\n  \
@@ -105,11 +106,15 @@ pub enum Command {
     /// How often do the explanations of a run hold in its environment?
     #[command(after_help = "Examples:\n  becausal audit run --policy random\n  \
         becausal audit run --policy random --states 50 --json\n\n\
-        In each state every other action is tried twice, in the model and for real, with the same \
-        noise, and what changes is compared.")]
+        In each state the explainer is asked about every other action, and each is tried for real with \
+        the same noise; what changes is compared.")]
     Audit(Audit),
     /// The paper's tables and figures, measured anew
-    #[command(subcommand)]
+    #[command(
+        disable_help_flag = true,
+        after_help = "Runs `becausal-paper`, which stands beside \
+        this program or in the PATH; from a checkout:\n  cargo run --release -p becausal-paper -- aim"
+    )]
     Reproduce(Reproduce),
     /// One page about a run: what was learned, an episode explained, how far to trust it
     #[command(after_help = "Examples:\n  becausal report run -o report.html\n  \
@@ -189,9 +194,8 @@ pub struct Discover {
     /// Draw it too: .svg, .png or .dot (with --by-action one for each action beside it)
     #[arg(long, value_name = "PICTURE")]
     pub picture: Option<PathBuf>,
-    /// A schema file (TOML), or the id of an environment (default: the one the data carries)
-    #[arg(long, value_name = "SCHEMA")]
-    pub schema: Option<PathBuf>,
+    #[command(flatten)]
+    pub columns: Columns,
     /// The independence test: ours, or FCIT as published
     #[arg(long, default_value = "auto", value_parser = ["auto", "fcit"])]
     pub method: String,
@@ -216,15 +220,9 @@ pub struct Discover {
     /// Correct p-values for the number of pairs: bh (Benjamini and Hochberg)
     #[arg(long, value_name = "HOW", value_parser = ["bh"])]
     pub correct: Option<String>,
-    /// Leave out a column that is not in the schema (may be given several times)
-    #[arg(long, value_name = "COLUMN")]
-    pub ignore: Vec<String>,
     /// Seed of all that is random
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Go on with a discovery that Ctrl-C has ended: the same data, options and GRAPH
-    #[arg(long)]
-    pub resume: bool,
 }
 
 /// Arguments of `becausal train`.
@@ -254,7 +252,7 @@ pub struct Train {
     /// A setting to change, as in TOML (may be given several times)
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Go on with the training in RUN from its last checkpoint; its own settings hold
+    /// Resume the training in RUN from its last checkpoint, with its own settings
     #[arg(long, conflicts_with_all = ["model", "preset", "config", "set"])]
     pub resume: bool,
     #[command(flatten)]
@@ -339,9 +337,8 @@ pub struct Fit {
     /// The folder to write the run into
     #[arg(short, long, value_name = "RUN")]
     pub output: PathBuf,
-    /// A schema file (TOML), or the id of an environment (default: the one the data carries)
-    #[arg(long, value_name = "SCHEMA")]
-    pub schema: Option<PathBuf>,
+    #[command(flatten)]
+    pub columns: Columns,
     /// A graph from `becausal discover` (default: discovered now)
     #[arg(long, value_name = "GRAPH")]
     pub graph: Option<PathBuf>,
@@ -363,85 +360,38 @@ pub struct Fit {
     /// Training steps of each network, at most
     #[arg(long, value_name = "N", default_value = "2000")]
     pub steps: NonZeroUsize,
-    /// Leave out a column that is not in the schema (may be given several times)
-    #[arg(long, value_name = "COLUMN")]
-    pub ignore: Vec<String>,
     /// Seed of all that is random
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
 }
 
-#[derive(Subcommand)]
-pub enum Reproduce {
-    /// Table 1: is the influence of each action recovered?
-    #[command(after_help = "Examples:\n  becausal reproduce aim\n  \
-        becausal reproduce aim --rows 5000 --seeds 1,2,3 --json")]
-    Aim(ReproduceAim),
-    /// The learning curves: no model, a dense one, the full graph, the causal graph
-    #[command(after_help = "Examples:\n  \
-        becausal reproduce curves --quick -o curves                    # minutes: does all work?\n  \
-        becausal reproduce curves --env CartPole-v1 -o curves          # minutes, as in the table\n  \
-        becausal reproduce curves --seeds 1,2,3,4,5 -o curves          # four environments, hours\n\n\
-        Each kind of learning gets the same number of real steps and is evaluated after every epoch, \
-        in episodes of the environment in which always the most likely action is taken. The table \
-        shows the best policy of each seed in other episodes, DIR gets for each environment a .csv \
-        of all evaluations and a chart of the means with the range of the seeds. What is \
-        compared is how well the policy acts for the steps it has really seen: a model makes \
-        experience of its own out of them, and costs time.")]
-    Curves(ReproduceCurves),
-    /// The figures: graphs, chains, the table and the curves, the paper's and ours side by side
-    #[command(after_help = "Examples:\n  becausal reproduce examples --quick -o quick\n  \
-        becausal reproduce examples -o examples            # then open examples/examples.html")]
-    Examples(ReproduceExamples),
+/// What the columns of a log mean.
+#[derive(Args)]
+pub struct Columns {
+    /// A schema file (TOML), or the id of an environment (default: the one the data carries)
+    #[arg(long, value_name = "SCHEMA")]
+    pub schema: Option<PathBuf>,
+    /// Leave out a column that is not in the schema (may be given several times)
+    #[arg(long, value_name = "COLUMN")]
+    pub ignore: Vec<String>,
 }
 
-#[derive(Args)]
-pub struct ReproduceExamples {
-    /// The folder to write the page, pictures and data into
-    #[arg(short, long, value_name = "DIR", default_value = "becausal-examples")]
-    pub output: PathBuf,
-    /// An environment of the learning curves (may be given several times; the landers take hours;
-    /// default: CartPole-v1)
-    #[arg(long, value_name = "ENV", value_parser = ["CartPole-v1", "LunarLander-v3", "LunarLanderContinuous-v3", "BuildMarine-v0"])]
-    pub env: Vec<String>,
-    /// A small version, in seconds: to see that everything works
-    #[arg(long)]
-    pub quick: bool,
+impl Columns {
+    pub fn params(&self) -> Result<ReadParams, becausal::Error> {
+        let params = match &self.schema {
+            Some(file) => ReadParams::default().schema_file(file)?,
+            None => ReadParams::default(),
+        };
+        Ok(self.ignore.iter().fold(params, |params, column| params.ignore(column)))
+    }
 }
 
+/// Arguments of `becausal reproduce`.
 #[derive(Args)]
-pub struct ReproduceCurves {
-    /// The folder to write curves and pictures into
-    #[arg(short, long, value_name = "DIR")]
-    pub output: PathBuf,
-    /// An environment (may be given several times; default: the paper's four)
-    #[arg(long, value_name = "ENV", value_parser = ["CartPole-v1", "LunarLander-v3", "LunarLanderContinuous-v3", "BuildMarine-v0"])]
-    pub env: Vec<String>,
-    /// Repetitions, one for each seed (default: 1,2,3; with --quick 1,2)
-    #[arg(long, value_name = "S,S", value_delimiter = ',')]
-    pub seeds: Vec<u64>,
-    /// The settings: ours, or those of the paper's table
-    #[arg(long, default_value = "default", value_parser = ["default", "paper"])]
-    pub preset: String,
-    /// A small version: few steps, small networks, short evaluations. Too little to learn much from
-    #[arg(long)]
-    pub quick: bool,
-    /// Settings of a still smaller version, as TOML
-    #[arg(skip)]
-    pub change: Option<&'static str>,
-}
-
-#[derive(Args)]
-pub struct ReproduceAim {
-    /// Transitions to learn from
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
-    pub rows: usize,
-    /// Repetitions, one for each seed
-    #[arg(long, value_name = "S,S", value_delimiter = ',', default_value = "1,2,3")]
-    pub seeds: Vec<u64>,
-    /// Training steps of each network, at most
-    #[arg(long, value_name = "N", default_value = "2000")]
-    pub steps: NonZeroUsize,
+pub struct Reproduce {
+    /// aim, curves or examples, and their options
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub arguments: Vec<String>,
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

@@ -5,9 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use becausal::data::{ReadOptions, Recording, Spread, read};
-use becausal::env::find;
 use becausal::schema::Kind;
-use becausal::{Schema, Transitions};
+use becausal::{Transitions, read_schema};
 use serde_json::{Value, json};
 
 use crate::arguments::{Check, Common};
@@ -16,7 +15,7 @@ use crate::failure::Failure;
 use crate::number::{brief, count, counted};
 
 pub fn run(common: &Common, arguments: &Check) -> Result<String, Failure> {
-    let schema = Arc::new(load_schema(&arguments.schema)?);
+    let schema = Arc::new(read_schema(&arguments.schema)?);
     let Some(path) = &arguments.data else {
         return Ok(if common.json {
             describe::line(&json!({ "schema": describe::json(&schema) }))
@@ -34,21 +33,6 @@ pub fn run(common: &Common, arguments: &Check) -> Result<String, Failure> {
     } else {
         findings.text(path, &recording)
     })
-}
-
-/// A schema from a file, or that of an environment.
-pub fn load_schema(path: &Path) -> Result<Schema, Failure> {
-    let name = path.display().to_string();
-    match std::fs::read_to_string(path) {
-        Ok(text) => Schema::parse(&text).map_err(|error| Failure::schema(&name, &error)),
-        Err(error) => match find(&name) {
-            Ok(entry) => Ok(Arc::unwrap_or_clone(entry.schema())),
-            Err(_) => Err(Failure::failed(format!(
-                "{name}: cannot read the schema: {error} (expected a TOML file, or the id of an \
-                 environment)"
-            ))),
-        },
-    }
 }
 
 /// What is worth saying about data that fits its schema.

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use becausal::Policy;
-use becausal::data::Writer;
+use becausal::data::{Origin, Writer};
 use becausal::env::BuildOrder;
 use becausal::env::{collect, find, random_action};
 use becausal::learn::ActorCritic;
 use becausal::run::RunDirectory;
-use becausal::{Environment, Schema, Transitions};
+use becausal::{Environment, Error, Schema, Transitions};
 use serde_json::json;
 
 use crate::arguments::{Collect, Common};
 use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::progress::Bar;
 use crate::{describe, number};
 
 pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
@@ -28,8 +28,14 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
         "scripted" => Some(Box::new(scripted(schema)?)),
         run => Some(Box::new(read_policy(Path::new(run), schema)?)),
     };
-    let mut writer = Writer::create(&arguments.output, schema, true)?;
-    let mut progress = Progress::new(arguments.rows.get(), "transitions", common.quiet);
+    let origin = Origin {
+        environment: entry.id.to_owned(),
+        options: arguments.environment.options(),
+        seed: arguments.environment.seed,
+        policy: arguments.policy.clone(),
+    };
+    let mut writer = Writer::create_of(&arguments.output, schema, true, Some(&origin))?;
+    let mut progress = Bar::new(0, arguments.rows.get(), "transitions", common.quiet);
     let mut record = Tally::default();
     collect(
         &environment,
@@ -68,7 +74,7 @@ fn scripted(schema: &Arc<Schema>) -> Result<BuildOrder, Failure> {
 
 /// The policy of a run, for an environment of the same variables.
 fn read_policy(path: &Path, schema: &Arc<Schema>) -> Result<ActorCritic, Failure> {
-    let run = RunDirectory::open(path)?;
+    let run = RunDirectory::open(path).map_err(Error::from)?;
     if **run.schema() != **schema {
         return Err(Failure::usage(format!(
             "--policy {}: the run is of {}, not of {}",
@@ -77,7 +83,7 @@ fn read_policy(path: &Path, schema: &Arc<Schema>) -> Result<ActorCritic, Failure
             schema.name()
         )));
     }
-    run.read_policy()?.ok_or_else(|| {
+    run.read_policy().map_err(Error::from)?.ok_or_else(|| {
         Failure::failed(format!(
             "{}: the run has no policy; `becausal train` makes one",
             path.display()

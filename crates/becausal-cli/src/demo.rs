@@ -1,14 +1,14 @@
 //! `becausal demo`: the whole way from nothing to an explanation.
 
-use becausal::render::{Answer, AuditText, subjects};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
 use becausal::data::write_atomically;
-use becausal::env::{self, episode_seed, find};
-use becausal::explain::{Audit, Contrast, Decision};
-use becausal::render::action_token;
+use becausal::env::{action_text, find};
+use becausal::explain::{Contrast, Decision};
+use becausal::render::{AuditText, Explained, subjects};
+use becausal::{Audit, ReportPage, ReportParams, Run, quoted};
 use clap::Parser;
 use serde_json::json;
 
@@ -16,12 +16,6 @@ use crate::arguments::{Arguments, Common, Demo};
 use crate::describe;
 use crate::failure::Failure;
 use crate::number::{brief, count, counted};
-use crate::opened::Opened;
-use crate::played::Played;
-use crate::report::{Page, Request, make};
-
-/// Seed of the recorded episodes.
-const SEED: u64 = 0;
 
 /// How much is done.
 struct Size {
@@ -52,15 +46,15 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
             eprintln!("{text}");
         }
     };
-    let time = if arguments.quick { "some seconds" } else { "well under a minute on 2 free cores" };
+    let time = if arguments.quick { "some seconds" } else { "about a minute on 2 free cores" };
     say(&format!(
         "becausal demo: from nothing to an explanation of {}, in {time}. Everything goes into {}.\n",
         entry.id,
         folder.display()
     ));
-    let (data, graph) = (folder.join("data.parquet"), folder.join("graph.json"));
-    let (trained, page_file) = (folder.join("run"), folder.join("report.html"));
-    let stages = stages(entry.id, &size, [&data, &graph, &trained]);
+    let (data, trained) = (folder.join("data.parquet"), folder.join("run"));
+    let file = folder.join("report.html");
+    let stages = stages(entry.id, &size, [&data, &trained]);
     for (number, stage) in stages.iter().enumerate() {
         say(&format!("{}. {}\n   $ {}", number + 1, stage.what, stage.shown()));
         let parsed = Arguments::try_parse_from(stage.words())
@@ -68,44 +62,30 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
         crate::run(common, &parsed.command)?;
     }
     say(&format!(
-        "4. Choose a decision that mattered, explain it, check it in the environment, write the report.\n   $ becausal report {} -o {}",
-        trained.display(),
-        page_file.display()
+        "3. Choose a decision that mattered, explain it, check it in the environment, write the report.\n   $ becausal report {} -o {}",
+        quoted(&trained.display().to_string()),
+        quoted(&file.display().to_string())
     ));
-    let opened = Opened::read(&trained)?;
-    let environment = entry.make(&env::Options::default())?;
-    let episodes = u32::try_from(opened.data.episodes()).unwrap_or(u32::MAX);
-    let played = Played {
-        environment: &environment,
-        data: &opened.data,
-        seeds: (0..episodes).map(|episode| episode_seed(SEED, episode)).collect(),
-    };
-    let page = make(
-        &Request {
-            run: &trained,
-            episode: None,
-            steps: size.steps,
-            horizon: HORIZON,
-            states: size.states,
-            data: &opened.data,
-            played: Some(&played),
-            fresh: false,
-            file: &page_file,
-            before: stages.iter().map(|s| (s.shown(), s.what.to_owned())).collect(),
-        },
-        &opened,
-    )?;
-    write_atomically(&page_file, page.html.as_bytes())?;
+    let run = Run::open(&trained)?;
+    let page = run.report(&ReportParams {
+        steps: size.steps,
+        horizon: HORIZON,
+        states: size.states,
+        file: file.clone(),
+        made_by: stages.iter().map(|stage| (stage.shown(), stage.what.to_owned())).collect(),
+        ..ReportParams::default()
+    })?;
+    write_atomically(&file, page.html.as_bytes())?;
     let check = match &page.decision {
-        Some(decision) => Some(check(&played, decision)?),
+        Some(decision) => Some(check(&run, decision)?),
         None => None,
     };
     let seconds = started.elapsed().as_secs_f64();
     say("");
     if common.json {
-        return Ok(json_of(&page, check, &page_file, seconds));
+        return Ok(json_of(&page, check, &file, seconds));
     }
-    Ok(told(&page, check, &opened, &trained, &page_file, seconds))
+    Ok(told(&page, check, &run, (&trained, &file), seconds))
 }
 
 /// One command of the demo.
@@ -120,36 +100,23 @@ impl Stage {
     }
 
     fn shown(&self) -> String {
-        self.words().collect::<Vec<_>>().join(" ")
+        self.words().map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
     }
 }
 
-fn stages(id: &str, size: &Size, [data, graph, run]: [&Path; 3]) -> [Stage; 3] {
-    let path = |path: &Path| path.display().to_string();
+fn stages(id: &str, size: &Size, [data, run]: [&Path; 2]) -> [Stage; 2] {
+    let (data, run) = (data.display().to_string(), run.display().to_string());
+    let (rows, members, steps) =
+        (size.rows.to_string(), size.members.to_string(), size.training.to_string());
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
     [
         Stage {
             what: "Record what random actions lead to.",
-            arguments: words(&["collect", id, "-n", &size.rows.to_string(), "-o", &path(data)]),
+            arguments: words(&["collect", id, "-n", &rows, "-o", &data]),
         },
         Stage {
-            what: "Find out what causes what.",
-            arguments: words(&["discover", &path(data), "-o", &path(graph)]),
-        },
-        Stage {
-            what: "Learn a causal world model.",
-            arguments: words(&[
-                "fit",
-                &path(data),
-                "--graph",
-                &path(graph),
-                "--members",
-                &size.members.to_string(),
-                "--steps",
-                &size.training.to_string(),
-                "-o",
-                &path(run),
-            ]),
+            what: "Find out what causes what, and learn a causal world model.",
+            arguments: words(&["fit", &data, "--members", &members, "--steps", &steps, "-o", &run]),
         },
     ]
 }
@@ -168,18 +135,17 @@ fn refuse_others(folder: &Path) -> Result<(), Failure> {
     Err(Failure::failed(format!("{}: {problem}", folder.display())))
 }
 
-/// By how much the action taken is really paid more than its rival, with the same noise.
-fn check(played: &Played<'_>, decision: &Decision) -> Result<f64, Failure> {
-    let Decision { episode, step, ref rival, .. } = *decision;
-    let until = step + HORIZON;
-    let paid = |other: Option<(usize, &[f64])>| -> Result<f64, Failure> {
-        let (record, _) = played.again(episode, until, other)?;
-        Ok(record.total_reward().iter().skip(step).sum())
+/// How much more reward the action taken really earns than its rival, with the same noise.
+fn check(run: &Run, decision: &Decision) -> Result<f64, Failure> {
+    let place = (decision.episode, decision.step);
+    let taken = run.recorded(place.0, place.1)?.action().to_vec();
+    let earned = |action: &[f64]| -> Result<f64, Failure> {
+        Ok(run.replay(place, action, HORIZON)?.discounted(1.0))
     };
-    Ok(paid(None)? - paid(Some((step, rival)))?)
+    Ok(earned(&taken)? - earned(&decision.rival)?)
 }
 
-fn json_of(page: &Page, check: Option<f64>, file: &Path, seconds: f64) -> String {
+fn json_of(page: &ReportPage, check: Option<f64>, file: &Path, seconds: f64) -> String {
     describe::line(&json!({
         "report": file,
         "episode": page.episode,
@@ -193,11 +159,10 @@ fn json_of(page: &Page, check: Option<f64>, file: &Path, seconds: f64) -> String
 }
 
 fn told(
-    page: &Page,
+    page: &ReportPage,
     check: Option<f64>,
-    opened: &Opened,
-    run: &Path,
-    file: &Path,
+    run: &Run,
+    (folder, file): (&Path, &Path),
     seconds: f64,
 ) -> String {
     let mut text = page.opening.why.text();
@@ -221,7 +186,7 @@ fn told(
     }
     let step = page.opening.why.chain.trajectory().first();
     let other = rival.map_or(String::new(), |rival| {
-        format!(" --why-not {}", action_token(&opened.schema, rival))
+        format!(" --why-not {}", quoted(&action_text(run.schema(), rival)))
     });
     let _ = writeln!(
         text,
@@ -230,18 +195,20 @@ fn told(
         counted(page.steps, "step"),
         brief(seconds.round()),
     );
-    let (run, episode) = (run.display(), page.episode);
+    let (folder, episode) = (quoted(&folder.display().to_string()), page.episode);
     let next = [
         (
-            format!("becausal explain {run} --episode {episode} --step {step}{other} -o why.svg"),
+            format!(
+                "becausal explain {folder} --episode {episode} --step {step}{other} -o why.svg"
+            ),
             "this decision as a picture",
         ),
         (
-            format!("becausal audit {run} --policy random"),
+            format!("becausal audit {folder} --policy random"),
             "how often such explanations hold, in more states",
         ),
         (
-            format!("becausal envs {} --schema > schema.toml", opened.schema.name()),
+            format!("becausal envs {} --schema > schema.toml", run.schema().name()),
             "a schema to start from for your own log; then check, fit and report",
         ),
     ];
@@ -277,8 +244,8 @@ fn signed(value: f64) -> String {
 fn audit_sentence(audit: &Audit) -> String {
     let percent = |share: f64| format!("{:.0} %", 100.0 * share);
     format!(
-        "Audited in {} other cases from {}: of what such explanations say changes, {} did; of what changed, they say {}; \
-         the sign of the reward difference is right in {}.",
+        "Audited in {} other cases from {}: of the changes that such explanations claim, {} happen; of the changes that \
+         happen, they claim {}; the sign of the reward difference is right in {}.",
         count(audit.cases),
         counted(audit.states, "state"),
         percent(audit.changes.precision()),

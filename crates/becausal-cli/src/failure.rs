@@ -3,15 +3,15 @@
 use std::fmt::{self, Write};
 use std::process::ExitCode;
 
+use becausal::Error;
 use becausal::data::{DataError, Problem};
 use becausal::discovery::DiscoveryError;
 use becausal::env::EnvironmentError;
 use becausal::explain::ExplainError;
 use becausal::explain::chain::ChainError;
 use becausal::learn::LearningError;
-use becausal::model::FitError;
-use becausal::run::{RunError, TrainError};
 use becausal::schema::{Mistake, SchemaError};
+use becausal::trajectory::TrajectoryError;
 
 /// A command that could not be carried out.
 #[derive(Debug)]
@@ -121,23 +121,11 @@ impl From<DataError> for Failure {
 impl From<DiscoveryError> for Failure {
     fn from(error: DiscoveryError) -> Self {
         match error {
-            DiscoveryError::Empty | DiscoveryError::Graph(_) | DiscoveryError::Resume(_) => {
-                Self::failed(error)
-            }
+            DiscoveryError::Empty
+            | DiscoveryError::Graph(_)
+            | DiscoveryError::OtherVariables { .. } => Self::failed(error),
             _ => Self::usage(error),
         }
-    }
-}
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        Self::failed(error)
-    }
-}
-
-impl From<FitError> for Failure {
-    fn from(error: FitError) -> Self {
-        Self::failed(error)
     }
 }
 
@@ -148,16 +136,10 @@ impl From<LearningError> for Failure {
             LearningError::Discovery(error) => Self::from(error),
             LearningError::Data(error) => Self::from(error),
             LearningError::Setting(_) => Self::usage(error),
+            LearningError::Endless { .. } => {
+                Self::failed(error).with_advice("The option is --env-option max_episode_steps=N.")
+            }
             _ => Self::failed(error),
-        }
-    }
-}
-
-impl From<TrainError> for Failure {
-    fn from(error: TrainError) -> Self {
-        match error {
-            TrainError::Learning(error) => Self::from(error),
-            TrainError::Run(error) => Self::from(error),
         }
     }
 }
@@ -166,10 +148,28 @@ impl From<ExplainError> for Failure {
     fn from(error: ExplainError) -> Self {
         match error {
             ExplainError::Environment(error) => Self::from(error),
-            ExplainError::Chain(ChainError::Size { .. } | ChainError::NoRewards)
+            ExplainError::Chain(
+                ChainError::Trajectory(TrajectoryError::Size { .. }) | ChainError::NoRewards,
+            )
             | ExplainError::Schema { .. }
+            | ExplainError::Stopped
             | ExplainError::Audit(_) => Self::failed(error),
             _ => Self::usage(error),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Schema { file, error } => Self::schema(&file, &error),
+            Error::Data(error) => Self::from(error),
+            Error::Discovery(error) => Self::from(error),
+            Error::Explain(error) => Self::from(error),
+            Error::Environment(error) => Self::from(error),
+            Error::Learning(error) => Self::from(error),
+            Error::Parameter { .. } => Self::usage(error),
+            _ => Self::failed(error),
         }
     }
 }

@@ -1,226 +1,105 @@
 //! `becausal fit`: what follows from a state and an action?
 
 use std::fmt::Write;
-use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::time::Instant;
 
-use becausal::data::{ReadOptions, read};
-use becausal::discovery::{Options, discover};
-use becausal::model::{
-    Checked, FitReport, ModelKind, ModelParams, Scores, Shortfall, Structure, WorldModel,
-};
+use becausal::model::{ModelKind, Scores, Shortfall};
 use becausal::render::{Alignment, Table};
-use becausal::run::RunDirectory;
-use becausal::{CausalGraph, Stream, Transitions};
+use becausal::{FitParams, FitSummary, ReadParams, Run, ScoredOn, fit, quoted, read};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Fit};
-use crate::check::load_schema;
 use crate::describe;
 use crate::failure::Failure;
-use crate::number::{brief, counted};
-use crate::progress::{EdgeProgress, MemberProgress};
-
-/// The share of the episodes that nothing is learned from: they show how good the model is.
-const TEST_SHARE: f64 = 0.1;
+use crate::number::{brief, count, counted};
+use crate::progress::Shown;
 
 pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let started = Instant::now();
-    RunDirectory::refuse_others(&arguments.output)?;
-    if arguments.output.join("policy").exists() {
-        return Err(Failure::failed(format!(
-            "{}: holds a trained policy, which a fit would replace; give another name",
-            arguments.output.display()
-        )));
+    Run::refuse_path(&arguments.output)?;
+    let log = read(&arguments.data, &arguments.columns.params()?)?;
+    // Whatever is read is read before anything that takes long: a mistake shows at once.
+    let mut params = FitParams::default()
+        .model(ModelKind::of(&arguments.model).unwrap_or(ModelKind::Causal))
+        .members(arguments.members.get())
+        .steps(arguments.steps.get())
+        .seed(arguments.seed)
+        .compare(arguments.compare)
+        .progress(Shown::new(common.quiet));
+    if let Some(eta) = arguments.eta {
+        params = params.eta(eta);
     }
-    let schema = match &arguments.schema {
-        Some(path) => Some(Arc::new(load_schema(path)?)),
-        None => None,
-    };
-    let recording =
-        read(&arguments.data, &ReadOptions { schema, ignore: arguments.ignore.clone() })?;
-    let data = recording.transitions;
-    // Before anything that takes long: a mistake in it shows at once.
-    let other = match &arguments.test {
-        Some(path) => {
-            let schema = Some(Arc::clone(data.schema()));
-            let ignore = arguments.ignore.clone();
-            Some(read(path, &ReadOptions { schema, ignore })?.transitions)
-        }
-        None => None,
-    };
-    let mut graph = find_graph(common, arguments, &data)?;
-    let structure = Structure::of(data.schema(), &graph);
-    let (learned, kept_apart) = split(&data, arguments.seed);
-    let kept_apart = other.unwrap_or(kept_apart);
-    let kinds: Vec<ModelKind> =
-        if arguments.compare { ModelKind::ALL.to_vec() } else { vec![kind(arguments)] };
-    let mut fitted = Vec::new();
-    let mut shortfalls = Vec::new();
-    for kind in kinds {
-        let (model, report) = if kind == ModelKind::Causal {
-            let checked = Checked::fit(&learned, &mut graph, |kind, structure, most| {
-                fit(common, arguments, (kind, most), structure, &learned)
-            })?;
-            shortfalls = checked.shortfalls;
-            (checked.model, checked.report)
-        } else {
-            fit(common, arguments, (kind, usize::MAX), &structure, &learned)?
-        };
-        let scores = model.score(&kept_apart);
-        fitted.push((model, report, scores));
+    if let Some(path) = &arguments.test {
+        let same = arguments
+            .columns
+            .ignore
+            .iter()
+            .fold(ReadParams::default().schema(log.schema().clone()), |params, column| {
+                params.ignore(column)
+            });
+        params = params.test(read(path, &same)?);
     }
-    let chosen = fitted.iter().position(|(model, _, _)| model.kind() == kind(arguments));
-    let (model, report, scores) = &fitted[chosen.unwrap_or(0)];
-    RunDirectory::replace(&arguments.output, data.schema(), |run| {
-        run.write_config(&config(arguments))?;
-        run.write_data(&data)?;
-        run.write_graph(&graph)?;
-        run.write_model(model)
-    })?;
+    if let Some(path) = &arguments.graph {
+        params = params.graph_file(path)?;
+    }
+    let run = fit(&log, &params)?;
+    run.save(&arguments.output)?;
     let seconds = started.elapsed().as_secs_f64();
+    let Some(summary) = run.fit_summary() else {
+        return Err(Failure::failed("the fit left no summary"));
+    };
     if common.json {
-        let mut value = summary(arguments, &data, &graph, model, report, scores);
-        value["seconds"] = json!(seconds);
-        let told = |s: &Shortfall| {
-            let Shortfall { effect, gain, errors, used } = s;
-            json!({ "effect": effect, "gain": gain, "errors": errors, "used": used })
-        };
-        value["shortfalls"] = shortfalls.iter().map(told).collect();
-        if arguments.compare {
-            let each = fitted
-                .iter()
-                .map(|(model, _, scores)| (model.kind().name().to_owned(), scores_json(scores)));
-            value["compared"] = Value::Object(each.collect());
-        }
-        return Ok(describe::line(&value));
+        return Ok(describe::line(&json_of(arguments, &run, summary, seconds)));
     }
-    let mut text = told(arguments, &data, model, report);
-    text.push_str(&told_shortfalls(&shortfalls));
+    let mut text = told(arguments, &run, summary);
+    text.push_str(&told_shortfalls(&summary.shortfalls));
+    let scored = run.scores();
     if arguments.compare {
-        text.push_str(&comparison(&fitted));
+        text.push_str(&comparison(&summary.compared, scored.on));
     } else {
-        text.push_str(&scores_table(scores));
+        text.push_str(&scores_table(&scored.scores, scored.on));
     }
-    let _ = writeln!(text, "\nNext: becausal explain {} --step 0", arguments.output.display());
+    let output = quoted(&arguments.output.display().to_string());
+    let _ = writeln!(text, "\nNext: becausal explain {output} --step 0");
     Ok(text)
 }
 
-fn kind(arguments: &Fit) -> ModelKind {
-    ModelKind::of(&arguments.model).unwrap_or(ModelKind::Causal)
-}
-
-/// The graph that was given, or the one the data show.
-fn find_graph(
-    common: &Common,
-    arguments: &Fit,
-    data: &Transitions,
-) -> Result<CausalGraph, Failure> {
-    if let Some(path) = &arguments.graph {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            Failure::failed(format!("{}: cannot read the graph: {error}", path.display()))
-        })?;
-        let graph = CausalGraph::from_json(&text)
-            .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
-        check_names(&graph, data)
-            .map_err(|problem| Failure::failed(format!("{}: {problem}", path.display())))?;
-        return Ok(match arguments.eta {
-            Some(eta) => graph.with_eta(eta),
-            None => graph,
-        });
-    }
-    let options = Options { eta: arguments.eta, seed: arguments.seed, ..Options::default() };
-    let progress = EdgeProgress::new(common.quiet);
-    let graph = discover(data, &options, &|step| {
-        progress.show(step);
-        ControlFlow::Continue(())
-    })?;
-    progress.finish();
-    Ok(graph)
-}
-
-/// A graph of other variables would be passed over in silence.
-fn check_names(graph: &CausalGraph, data: &Transitions) -> Result<(), String> {
-    let expected = becausal::model::effects(data.schema());
-    let known: Vec<&str> = data.schema().variables().iter().map(|v| v.name.as_str()).collect();
-    for pair in &graph.pairs {
-        if !expected.contains(&pair.effect) || !known.contains(&pair.cause.as_str()) {
-            return Err(format!(
-                "its pair `{} -> {}` is not of the schema `{}`: the graph was made from other data",
-                pair.cause,
-                pair.effect,
-                data.schema().name()
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Episodes to learn from and episodes to score on. With fewer than four, all are both.
-pub fn split(data: &Transitions, seed: u64) -> (Transitions, Transitions) {
-    if data.episodes() < 4 {
-        return (data.clone(), data.clone());
-    }
-    let split = data.split_episodes(TEST_SHARE, &mut Stream::keyed(seed, &[7]));
-    (data.select_episodes(&split.train), data.select_episodes(&split.held_out))
-}
-
-fn fit(
-    common: &Common,
-    arguments: &Fit,
-    (kind, most): (ModelKind, usize),
-    structure: &Structure,
-    data: &Transitions,
-) -> Result<(WorldModel, FitReport), Failure> {
-    let options = ModelParams {
-        members: arguments.members.get().min(most),
-        steps: arguments.steps.get(),
-        seed: arguments.seed,
-        ..ModelParams::default()
-    };
-    let progress = MemberProgress::new(kind.name(), options.members, options.steps, common.quiet);
-    let fitted = WorldModel::fit(data, kind, structure, &options, &|step| progress.show(step))?;
-    progress.finish();
-    Ok(fitted)
-}
-
-fn config(arguments: &Fit) -> String {
-    let mut text = String::from("command = \"fit\"\n");
-    let _ = writeln!(text, "data = {:?}", arguments.data.display().to_string());
-    let _ = writeln!(text, "model = {:?}", kind(arguments).name());
-    let _ = writeln!(text, "members = {}", arguments.members);
-    let _ = writeln!(text, "steps = {}", arguments.steps);
-    if let Some(eta) = arguments.eta {
-        let _ = writeln!(text, "eta = {eta:?}");
-    }
-    let _ = writeln!(text, "seed = {}", arguments.seed);
-    text
-}
-
-fn summary(
-    arguments: &Fit,
-    data: &Transitions,
-    graph: &CausalGraph,
-    model: &WorldModel,
-    report: &FitReport,
-    scores: &Scores,
-) -> Value {
-    let members: Vec<Value> = report
+fn json_of(arguments: &Fit, run: &Run, summary: &FitSummary, seconds: f64) -> Value {
+    let members: Vec<Value> = summary
+        .report
         .members
         .iter()
         .map(|m| json!({ "steps": m.steps, "best_step": m.best_step, "held_out": m.held_out }))
         .collect();
-    json!({
+    let shortfalls: Vec<Value> = summary
+        .shortfalls
+        .iter()
+        .map(|Shortfall { effect, gain, errors, used }| {
+            json!({ "effect": effect, "gain": gain, "errors": errors, "used": used })
+        })
+        .collect();
+    let scored = run.scores();
+    let mut value = json!({
         "run": arguments.output,
-        "model": model.kind().name(),
-        "rows": data.len(),
-        "episodes": data.episodes(),
-        "edges": graph.edges().count(),
-        "parameters": model.parameters(),
+        "model": run.model().kind().name(),
+        "rows": run.data().len(),
+        "episodes": run.data().episodes(),
+        "edges": run.graph().get().map_or(0, |graph| graph.edges().count()),
+        "parameters": run.model().parameters(),
         "members": members,
-        "scores": scores_json(scores),
-    })
+        "scores": scores_json(&scored.scores),
+        "scored_on": scored.on.words(),
+        "seconds": seconds,
+        "shortfalls": shortfalls,
+    });
+    if arguments.compare {
+        let each = summary
+            .compared
+            .iter()
+            .map(|(kind, scores)| (kind.name().to_owned(), scores_json(scores)));
+        value["compared"] = Value::Object(each.collect());
+    }
+    value
 }
 
 fn scores_json(scores: &Scores) -> Value {
@@ -246,13 +125,14 @@ fn scores_json(scores: &Scores) -> Value {
     })
 }
 
-fn told(arguments: &Fit, data: &Transitions, model: &WorldModel, report: &FitReport) -> String {
-    let steps = report.members.iter().map(|member| member.steps).max().unwrap_or(0);
+fn told(arguments: &Fit, run: &Run, summary: &FitSummary) -> String {
+    let steps = summary.report.members.iter().map(|member| member.steps).max().unwrap_or(0);
+    let (model, data) = (run.model(), run.data());
     format!(
-        "{}: {} networks of {} numbers each, {} over {}, from {} in {} ({} each at most)\n\n",
+        "{}: {} networks of {} parameters each, {} over {}, from {} in {} (at most {} each)\n\n",
         arguments.output.display(),
         model.members(),
-        crate::number::count(model.parameters()),
+        count(model.parameters()),
         model.kind().name(),
         counted(model.structure().edges(), "edge"),
         counted(data.len(), "row"),
@@ -261,18 +141,18 @@ fn told(arguments: &Fit, data: &Transitions, model: &WorldModel, report: &FitRep
     )
 }
 
-/// What the causes found do not tell.
+/// Effects that the causes found do not explain fully.
 fn told_shortfalls(shortfalls: &[Shortfall]) -> String {
     let mut text = String::new();
     for Shortfall { effect, gain, errors: [causes, everything], used } in shortfalls {
         let _ = write!(
             text,
-            "{effect}: networks over all variables predict it with an error of {:.2} %, those over its causes with {:.2} % ({gain:+.3} nats a row)",
+            "{effect}: the unrestricted model predicts it with an error of {:.2} %, the causes found with {:.2} % ({gain:+.3} nats a row)",
             100.0 * everything,
             100.0 * causes,
         );
         let _ = match used.as_slice() {
-            [] => writeln!(text, "; a cause is missing in the graph"),
+            [] => writeln!(text, "; the graph lacks a cause"),
             used => writeln!(text, ": its networks also read {}", used.join(", ")),
         };
     }
@@ -282,7 +162,7 @@ fn told_shortfalls(shortfalls: &[Shortfall]) -> String {
     text
 }
 
-fn scores_table(scores: &Scores) -> String {
+fn scores_table(scores: &Scores, on: ScoredOn) -> String {
     let mut table = Table::new([
         ("one step ahead", Alignment::Left),
         ("error", Alignment::Right),
@@ -301,40 +181,41 @@ fn scores_table(scores: &Scores) -> String {
         ]);
     }
     format!(
-        "{}\nOn {} of episodes that nothing was learned from. Error: root mean square over the \
-         variable's spread (100 %: no better than its mean), and over its usual change.\n",
+        "{}\nScored on {} of {}. Error: root mean square over the variable's standard deviation (100 %: \
+         no better than its mean), and over its usual change.\n",
         table.lines(),
-        counted(scores.rows, "row")
+        counted(scores.rows, "row"),
+        on.words()
     )
 }
 
-fn comparison(fitted: &[(WorldModel, FitReport, Scores)]) -> String {
+fn comparison(compared: &[(ModelKind, Scores)], on: ScoredOn) -> String {
     let mut columns = vec![("error one step ahead".to_owned(), Alignment::Left)];
-    columns.extend(
-        fitted.iter().map(|(model, _, _)| (model.kind().name().to_owned(), Alignment::Right)),
-    );
+    columns.extend(compared.iter().map(|(kind, _)| (kind.name().to_owned(), Alignment::Right)));
     let mut table = Table::new(columns);
-    let names = fitted[0].2.variables.iter().map(|variable| variable.name.clone());
-    for (at, name) in names.enumerate() {
-        let each = fitted.iter().map(|(_, _, scores)| percent(scores.variables[at].error));
-        table.push(std::iter::once(name).chain(each));
+    let Some((_, first)) = compared.first() else { return String::new() };
+    for (index, variable) in first.variables.iter().enumerate() {
+        let errors = compared.iter().map(|(_, scores)| percent(scores.variables[index].error));
+        table.push(std::iter::once(variable.name.clone()).chain(errors));
     }
-    let mean = fitted.iter().map(|(_, _, scores)| percent(scores.mean_error()));
-    table.push(std::iter::once("mean".to_owned()).chain(mean));
-    let likelihood = fitted.iter().map(|(_, _, scores)| format!("{:.3}", scores.log_likelihood()));
-    table.push(std::iter::once("log-likelihood".to_owned()).chain(likelihood));
-    for (at, variable) in fitted[0].2.variables.iter().enumerate() {
-        let each = fitted.iter().map(|(_, _, scores)| match scores.variables[at].coverage {
+    let each = |title: &str, value: fn(&Scores) -> String| {
+        let values = compared.iter().map(|(_, scores)| value(scores));
+        std::iter::once(title.to_owned()).chain(values).collect::<Vec<_>>()
+    };
+    table.push(each("mean", |scores| percent(scores.mean_error())));
+    table.push(each("log-likelihood", |scores| format!("{:.3}", scores.log_likelihood())));
+    for (index, variable) in first.variables.iter().enumerate() {
+        let each = compared.iter().map(|(_, scores)| match scores.variables[index].coverage {
             Some(share) => format!("{:.0} %", 100.0 * share),
             None => "no noise".to_owned(),
         });
         table.push(std::iter::once(format!("{} in 90 % interval", variable.name)).chain(each));
     }
     format!(
-        "{}\nOn {} of episodes that nothing was learned from; root mean square over the variable's \
-         spread.\n",
+        "{}\nScored on {} of {}. Error: root mean square over the variable's standard deviation.\n",
         table.lines(),
-        counted(fitted[0].2.rows, "row")
+        counted(first.rows, "row"),
+        on.words()
     )
 }
 

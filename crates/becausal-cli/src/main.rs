@@ -14,17 +14,12 @@ mod explain;
 mod failure;
 mod fit;
 mod number;
-mod opened;
 mod output;
 mod picture;
-mod played;
 mod progress;
 mod replay;
 mod report;
-mod report_config;
-mod reproduce_aim;
-mod reproduce_curves;
-mod reproduce_examples;
+mod reproduce;
 mod stop;
 mod train;
 
@@ -33,9 +28,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::{Arguments, Command, Common, Reproduce};
+use arguments::{Arguments, Command, Common};
 use failure::Failure;
-use opened::Opened;
 
 fn main() -> ExitCode {
     // The Parquet decoder panics on some damaged files; the library makes an error of it.
@@ -79,20 +73,10 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         Command::Discover(arguments) => discover::run(common, arguments),
         Command::Fit(arguments) => fit::run(common, arguments),
         Command::Train(arguments) => train::run(common, arguments),
-        Command::Explain(arguments) => {
-            explain::run(common, arguments, &Opened::read(&arguments.run)?)
-        }
-        Command::Audit(arguments) => audit::run(common, arguments, &Opened::read(&arguments.run)?),
-        Command::Reproduce(Reproduce::Aim(arguments)) => reproduce_aim::run(common, arguments),
-        Command::Reproduce(Reproduce::Curves(arguments)) => {
-            reproduce_curves::run(common, arguments)
-        }
-        Command::Reproduce(Reproduce::Examples(arguments)) => {
-            reproduce_examples::run(common, arguments)
-        }
-        Command::Report(arguments) => {
-            report::run(common, arguments, &Opened::read(&arguments.run)?)
-        }
+        Command::Explain(arguments) => explain::run(common, arguments),
+        Command::Audit(arguments) => audit::run(common, arguments),
+        Command::Reproduce(arguments) => reproduce::run(arguments),
+        Command::Report(arguments) => report::run(common, arguments),
         Command::Demo(arguments) => demo::run(common, arguments),
     }
 }

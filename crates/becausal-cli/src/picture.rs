@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use becausal::data::write_atomically;
 use becausal::discovery::CausalGraph;
-use becausal::render::{LayoutOptions, Picture};
+use becausal::render::{LayoutOptions, Picture, action_picture, graph_picture};
 use becausal::schema::Schema;
 
 use crate::failure::Failure;
@@ -25,10 +25,9 @@ pub fn check_format(path: &Path) -> Result<(), Failure> {
 
 /// Draws a graph, and beside it the graph of each action: `graph.svg`, `graph.depot.svg`.
 pub fn draw_graph(path: &Path, graph: &CausalGraph, schema: &Schema) -> Result<(), Failure> {
-    write(path, &becausal::render::graph_picture(graph, schema).map_err(Failure::failed)?)?;
+    write(path, &graph_picture(graph, schema).map_err(Failure::failed)?)?;
     for part in &graph.by_action {
-        let picture =
-            becausal::render::action_picture(graph, part, schema).map_err(Failure::failed)?;
+        let picture = action_picture(graph, part, schema).map_err(Failure::failed)?;
         write(&beside(path, &part.label), &picture)?;
     }
     Ok(())

@@ -1,65 +1,74 @@
 //! Progress of long work: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use becausal::discovery::Step;
-use becausal::model::FitProgress;
+use becausal::progress::{Advance, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::number;
+use crate::stop::Stop;
 
 /// How often a plain line is printed.
 const PAUSE: Duration = Duration::from_secs(5);
 
-pub struct Progress {
+/// A bar, or plain lines.
+pub struct Bar {
     bar: Option<ProgressBar>,
     /// When the next plain line is due; never when quiet.
     due: Option<Instant>,
-    noun: &'static str,
+    noun: String,
+    started: Instant,
+    first: usize,
     done: usize,
     total: usize,
 }
 
-impl Progress {
-    /// Begins work of `total` nouns.
-    pub fn new(total: usize, noun: &'static str, quiet: bool) -> Self {
+impl Bar {
+    /// Begins work of `total` nouns, of which `done` are done.
+    pub fn new(done: usize, total: usize, noun: &str, quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = (terminal && !quiet).then(|| {
             let template = "{bar:30} {human_pos}/{human_len} {msg}  {per_sec}  {eta} left";
-            let bar = ProgressBar::new(total as u64).with_message(noun);
+            let bar = ProgressBar::new(total as u64).with_message(noun.to_owned());
+            bar.set_position(done as u64);
             match ProgressStyle::with_template(template) {
                 Ok(style) => bar.with_style(style),
                 Err(_) => bar,
             }
         });
         let due = (!terminal && !quiet).then(|| Instant::now() + PAUSE);
-        Self { bar, due, noun, done: 0, total }
+        let started = Instant::now();
+        Self { bar, due, noun: noun.to_owned(), started, first: done, done, total }
     }
 
-    /// Some more is done.
-    pub fn advance(&mut self, count: usize) {
-        self.done += count;
+    /// So many are done; what was done last, in a few words.
+    pub fn set(&mut self, done: usize, note: &str) {
+        self.done = done;
         if let Some(bar) = &self.bar {
-            bar.inc(count as u64);
+            bar.set_position(done as u64);
+            bar.set_message(format!("{}  {note}", self.noun));
         }
         if self.due.is_some_and(|due| Instant::now() >= due) {
+            let pace = (done - self.first) as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
+            let left = self.total.saturating_sub(done) as f64 / pace.max(1e-9);
+            let gap = if note.is_empty() { "" } else { "  " };
             eprintln!(
-                "{} of {} {}",
-                number::count(self.done),
+                "{} of {} {}{gap}{note}  {} s left",
+                number::count(done),
                 number::count(self.total),
-                self.noun
+                self.noun,
+                number::brief(left.round())
             );
             self.due = Some(Instant::now() + PAUSE);
         }
     }
 
-    /// What is being worked on.
-    pub fn at(&self, what: &str) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(format!("{}  {what}", self.noun));
-        }
+    /// Some more are done.
+    pub fn advance(&mut self, count: usize) {
+        self.set(self.done + count, "");
     }
 
     /// All is done: the bar goes away, the result speaks.
@@ -70,62 +79,56 @@ impl Progress {
     }
 }
 
-/// Progress of a discovery, told by the threads that test its edges.
-pub struct EdgeProgress {
+/// Shows the progress of the library, task by task, and passes Ctrl-C on to it.
+pub struct Shown {
     quiet: bool,
-    /// The bar and how many edges it shows as done; begun with the first edge, which tells how many there are.
-    shown: Mutex<Option<(Progress, usize)>>,
+    stop: Option<Stop>,
+    /// The task that is shown.
+    current: Mutex<Option<(String, Bar)>>,
 }
 
-impl EdgeProgress {
+impl Shown {
     pub fn new(quiet: bool) -> Self {
-        Self { quiet, shown: Mutex::new(None) }
+        Self { quiet, stop: None, current: Mutex::new(None) }
     }
 
-    /// Another edge is being tested.
-    pub fn show(&self, step: &Step) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        let (bar, done) =
-            shown.get_or_insert_with(|| (Progress::new(step.total, "edges", self.quiet), 0));
-        bar.at(&format!("{} -> {}", step.cause, step.effect));
-        bar.advance(step.done.saturating_sub(*done));
-        *done = step.done.max(*done);
+    /// Work that Ctrl-C can stop.
+    pub fn stoppable(quiet: bool, stop: Stop) -> Self {
+        Self { stop: Some(stop), ..Self::new(quiet) }
     }
+}
 
-    /// All edges are tested.
-    pub fn finish(self) {
-        if let Some((bar, _)) = self.shown.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            bar.finish();
+impl Progress for Shown {
+    fn advance(&self, at: &Advance<'_>) -> ControlFlow<()> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        // A fit begins anew for each kind of networks.
+        let goes_on = current.as_ref().is_some_and(|(task, bar)| {
+            task == at.task && bar.total == at.total && bar.done <= at.done
+        });
+        if !goes_on {
+            if let Some((_, bar)) = current.take() {
+                bar.finish();
+            }
+            let noun = format!("{} of {}", at.unit, at.task);
+            *current = Some((at.task.to_owned(), Bar::new(at.done, at.total, &noun, self.quiet)));
         }
-    }
-}
-
-/// Progress of a fit, told by the threads that fit its members.
-pub struct MemberProgress {
-    /// The bar, and how many steps it shows as done of each member.
-    shown: Mutex<(Progress, Vec<usize>)>,
-    name: &'static str,
-}
-
-impl MemberProgress {
-    pub fn new(name: &'static str, members: usize, steps: usize, quiet: bool) -> Self {
-        let bar = Progress::new(members * steps, "steps", quiet);
-        Self { shown: Mutex::new((bar, vec![0; members])), name }
-    }
-
-    /// A member has done some more steps.
-    pub fn show(&self, step: FitProgress) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        let (bar, done) = &mut *shown;
-        // A network that stops early has done all its steps.
-        let now = if step.done { step.steps } else { step.step };
-        bar.at(&format!("{}, held-out log-likelihood {:.2}", self.name, step.held_out));
-        bar.advance(now - done[step.member]);
-        done[step.member] = now;
-    }
-
-    /// All members are fitted.
-    pub fn finish(self) {
-        self.shown.into_inner().unwrap_or_else(PoisonError::into_inner).0.finish();
+        if let Some((_, bar)) = current.as_mut() {
+            bar.set(at.done, at.note);
+            if at.done >= at.total
+                && let Some(drawn) = &bar.bar
+            {
+                drawn.finish_and_clear();
+            }
+        }
+        if at.task == "conclude"
+            && let Some(stop) = &self.stop
+        {
+            // There is no epoch left to wait for.
+            stop.next_is_at_once();
+        }
+        match &self.stop {
+            Some(stop) if stop.is_asked() => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
     }
 }

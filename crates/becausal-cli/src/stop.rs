@@ -1,4 +1,4 @@
-//! Ctrl-C while an agent learns.
+//! Ctrl-C during long work.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -6,42 +6,40 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::failure::INTERRUPTED;
 
-/// What Ctrl-C asks for. The first one lets the epoch finish, which saves it; the next one ends the
-/// program at once, and so does the first one when all epochs are done.
+/// What Ctrl-C asks for. The first one lets the work stop where nothing is lost; the next one ends the
+/// program at once.
+#[derive(Clone)]
 pub struct Stop {
     asked: Arc<AtomicBool>,
     at_once: Arc<AtomicBool>,
 }
 
 impl Stop {
-    /// Listens from now on. `go_on` is the command that goes on afterwards.
-    pub fn on_interrupt(go_on: &str) -> Self {
+    /// Listens from now on. `first` is said at the first Ctrl-C, `second` at the next one.
+    pub fn on_interrupt(first: &str, second: &str) -> Self {
         let stop = Self { asked: Arc::default(), at_once: Arc::default() };
         let (asked, at_once) = (Arc::clone(&stop.asked), Arc::clone(&stop.at_once));
-        let go_on = go_on.to_owned();
-        // Without a handler the first Ctrl-C ends the program: the last checkpoint stays.
+        let (first, second) = (first.to_owned(), second.to_owned());
+        // Without a handler the first Ctrl-C ends the program: what was saved stays.
         let _ = ctrlc::set_handler(move || {
             // Whoever started the program may have stopped listening.
             let mut listener = std::io::stderr();
             if at_once.swap(true, Ordering::SeqCst) {
-                let _ = writeln!(listener, "stopped; to go on from the last checkpoint: {go_on}");
+                let _ = writeln!(listener, "{second}");
                 std::process::exit(i32::from(INTERRUPTED));
             }
             asked.store(true, Ordering::SeqCst);
-            let _ = writeln!(
-                listener,
-                "stopping after this epoch (Ctrl-C again: at once, from the last checkpoint)"
-            );
+            let _ = writeln!(listener, "{first}");
         });
         stop
     }
 
-    /// Whether to stop after this epoch.
+    /// Whether to stop.
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// There is no epoch left to wait for.
+    /// From now on the first Ctrl-C ends the program.
     pub fn next_is_at_once(&self) {
         self.at_once.store(true, Ordering::SeqCst);
     }

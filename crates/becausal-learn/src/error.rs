@@ -44,7 +44,7 @@ pub enum LearningError {
     /// An episode that does not end.
     #[error(
         "an episode of {environment} did not end within {steps} steps: \
-         cut episodes with --env-option max_episode_steps=N"
+         set its option max_episode_steps"
     )]
     Endless {
         /// The environment.

@@ -1,222 +1,237 @@
-//! `becausal reproduce aim`: the paper's Table 1. Is the influence of each action recovered?
+//! `becausal-paper aim`: the paper's Table 1. Is the influence under each action recovered?
 
-use std::fmt::Write;
-use std::sync::Arc;
+use std::num::NonZeroUsize;
 
 use becausal::Transitions;
-use becausal::discovery::{ByAction, CausalGraph, Options, Score, Verdict, discover_quietly};
+use becausal::discovery::{ActionGraph, ByAction, CausalGraph, DiscoverParams, Score, discover};
 use becausal::env::{self, ActionTruth, Truth, find, record_at_random};
-use becausal::model::{Influence, ModelKind, ModelParams, Structure, WorldModel};
+use becausal::model::{FitData, Influence, ModelKind, ModelParams, Structure, WorldModel};
+use becausal::progress::{Advance, Listener};
 use becausal::render::{Alignment, Table};
+use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{Common, ReproduceAim};
-use crate::describe;
-use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::number::{count, counted, mean_and_deviation};
+use crate::{Common, Failure, progress};
 
-/// The threshold of the paper, for its weights and for ours.
+const ID: &str = "AimTest-v0";
+
+/// Influences above this count as edges: the paper's threshold, used for its weights and for ours.
 const TAU: f64 = 0.1;
 
 /// Networks of each model.
 const MEMBERS: usize = 3;
 
-/// The methods, in the order of the table, with what the paper reports.
-const METHODS: [(&str, &str, &str); 7] = [
-    ("direct", "Direct: each action's rows alone", "97.0 %"),
-    ("full_attention", "Full + attention", "90.0 %"),
-    ("causal_attention", "Causal + attention", "99.3 %"),
-    ("effect", "Causal, by effect", ""),
-    ("identity", "each variable on itself only", ""),
-    ("empty", "no influence at all", ""),
-    ("action_blind", "the graph, whatever the action", ""),
+/// A row of the table.
+struct Method {
+    /// Its name in JSON.
+    key: &'static str,
+    name: &'static str,
+    /// The accuracy that the paper reports; empty where it reports none.
+    paper: &'static str,
+}
+
+const METHODS: [Method; 7] = [
+    Method { key: "direct", name: "Direct: test the rows of each action", paper: "97.0 %" },
+    Method { key: "full_attention", name: "Full graph, attention weights", paper: "90.0 %" },
+    Method { key: "causal_attention", name: "Causal graph, attention weights", paper: "99.3 %" },
+    Method { key: "effect", name: "Causal graph, by effect (becausal's)", paper: "" },
+    Method { key: "identity", name: "baseline: each state affects only itself", paper: "" },
+    Method { key: "empty", name: "baseline: no influence", paper: "" },
+    Method { key: "action_blind", name: "baseline: causal graph for every action", paper: "" },
 ];
 
-/// Whether each state matters to each effect, action by action: `[action][effect][state]`.
+/// Arguments of `becausal-paper aim`.
+#[derive(Args)]
+pub struct Arguments {
+    /// Transitions to learn from, recorded under random actions
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub rows: usize,
+    /// Seeds, one repetition each
+    #[arg(long, value_name = "S,S", value_delimiter = ',', default_value = "1,2,3")]
+    pub seeds: Vec<u64>,
+    /// Maximum number of training steps of each network
+    #[arg(long, value_name = "N", default_value = "2000")]
+    pub steps: NonZeroUsize,
+}
+
+/// Whether each state influences each effect, action by action: `[action][effect][state]`.
 type Edges = Vec<Vec<Vec<bool>>>;
 
 /// The scores of each method in the order of the table, seed by seed.
 pub type Scores = Vec<Vec<Score>>;
 
-/// A line of the table.
-pub struct Figures {
+/// How well a method does, over the seeds.
+pub struct TableRow {
     pub key: &'static str,
-    pub name: &'static str,
-    /// What the paper reports; empty where it does not.
-    pub paper: &'static str,
-    /// Shares of the edges that are right: mean, spread and the worst seed.
+    name: &'static str,
+    paper: &'static str,
+    /// The share of the edges that are right: mean, standard deviation and worst seed.
     pub accuracy: f64,
-    pub spread: f64,
-    pub worst: f64,
-    pub f1: f64,
-    /// Edges that are wrong.
-    pub distance: f64,
+    deviation: f64,
+    worst: f64,
+    f1: f64,
+    /// The mean structural Hamming distance: edges that are wrong.
+    distance: f64,
 }
 
-pub fn run(common: &Common, arguments: &ReproduceAim) -> Result<String, Failure> {
-    let found = measure(common, arguments)?;
+pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
+    let scores = measure(&progress::lines(common.quiet), arguments)?;
     Ok(if common.json {
-        describe::line(&as_json(arguments, &found))
+        format!("{}\n", as_json(arguments, &scores))
     } else {
-        told(arguments, &found)
+        as_text(arguments, &scores)
     })
 }
 
 /// Recovers the influences with every method.
-pub fn measure(common: &Common, arguments: &ReproduceAim) -> Result<Scores, Failure> {
-    let mut bar = Progress::new(arguments.seeds.len(), "seeds", common.quiet);
-    let mut found: Scores = vec![Vec::new(); METHODS.len()];
-    for &seed in &arguments.seeds {
-        for (at, score) in one_seed(arguments, seed)?.into_iter().enumerate() {
-            found[at].push(score);
+pub fn measure(listener: &Listener, arguments: &Arguments) -> Result<Scores, Failure> {
+    let mut scores: Scores = vec![Vec::new(); METHODS.len()];
+    for (done, &seed) in arguments.seeds.iter().enumerate() {
+        let (total, note) = (arguments.seeds.len(), format!("next: seed {seed}"));
+        let at = Advance { task: "aim", unit: "seeds", done, total, note: &note };
+        progress::advance(listener, &at);
+        for (of_method, score) in scores.iter_mut().zip(one_seed(listener, arguments, seed)?) {
+            of_method.push(score);
         }
-        bar.advance(1);
     }
-    bar.finish();
-    Ok(found)
+    Ok(scores)
 }
 
-/// The table, line by line.
-pub fn figures(found: &[Vec<Score>]) -> Vec<Figures> {
-    let line = |(&(key, name, paper), scores): (&(_, _, _), &Vec<Score>)| {
-        let mean = |of: &dyn Fn(&Score) -> f64| {
-            mean_and_spread(&scores.iter().map(of).collect::<Vec<f64>>())
+/// The table, row by row.
+pub fn rows(scores: &[Vec<Score>]) -> Vec<TableRow> {
+    let row = |(method, scores): (&Method, &Vec<Score>)| {
+        let over_seeds = |value: &dyn Fn(&Score) -> f64| {
+            mean_and_deviation(&scores.iter().map(value).collect::<Vec<f64>>())
         };
-        let (accuracy, spread) = mean(&Score::accuracy);
-        Figures {
-            key,
-            name,
-            paper,
+        let (accuracy, deviation) = over_seeds(&Score::accuracy);
+        TableRow {
+            key: method.key,
+            name: method.name,
+            paper: method.paper,
             accuracy,
-            spread,
+            deviation,
             worst: scores.iter().map(Score::accuracy).fold(1.0, f64::min),
-            f1: mean(&Score::f1).0,
-            distance: mean(&|score| score.distance() as f64).0,
+            f1: over_seeds(&Score::f1).0,
+            distance: over_seeds(&|score| score.distance() as f64).0,
         }
     };
-    METHODS.iter().zip(found).map(line).collect()
+    METHODS.iter().zip(scores).map(row).collect()
 }
 
-fn one_seed(arguments: &ReproduceAim, seed: u64) -> Result<Vec<Score>, Failure> {
-    let entry = find("AimTest-v0")?;
-    let truth = entry.truth().ok_or_else(|| Failure::failed("AimTest-v0 has no known truth"))?;
+/// The scores of the methods, in the order of the table.
+fn one_seed(
+    listener: &Listener,
+    arguments: &Arguments,
+    seed: u64,
+) -> Result<[Score; METHODS.len()], Failure> {
+    let entry = find(ID)?;
+    let truth = entry.truth().ok_or("AimTest-v0 has no known true graph")?;
     let environment = entry.make(&env::Options::default())?;
     let data = record_at_random(&environment, arguments.rows, seed)?;
-    let options = Options { seed, by_action: Some(ByAction::Direct), ..Options::default() };
-    let graph = discover_quietly(&data, &options)?;
+    let discovery = DiscoverParams {
+        seed,
+        by_action: Some(ByAction::Direct),
+        progress: listener.clone(),
+        ..DiscoverParams::default()
+    };
+    let graph = discover(&data, &discovery)?;
     let structure = Structure::of(data.schema(), &graph);
-    let fit = ModelParams {
+    let params = ModelParams {
         members: MEMBERS,
         steps: arguments.steps.get(),
         seed,
+        progress: listener.clone(),
         ..ModelParams::default()
     };
-    let actions = truth.by_action.len();
-    let (full, _) = WorldModel::fit(&data, ModelKind::Full, &structure, &fit)?;
-    let (causal, report) = WorldModel::fit(&data, ModelKind::Causal, &structure, &fit)?;
+    let prepared = FitData::new(&data, &params)?;
+    let (full, _) = WorldModel::fit_to(&prepared, ModelKind::Full, &structure, &params)?;
+    let (causal, report) = WorldModel::fit_to(&prepared, ModelKind::Causal, &structure, &params)?;
     let held_out = data.select_episodes(&report.held_out);
-    let weights = |model: &WorldModel| -> Edges {
-        let of = |action: usize| model.influence_by_weight(&[action as f64]);
-        (0..actions).filter_map(of).map(|influence| edges(&influence)).collect()
+    let actions = truth.by_action.len();
+    let by_weight = |model: &WorldModel| -> Edges {
+        let of_action = |action: usize| model.influence_by_weight(&[action as f64]);
+        (0..actions).filter_map(of_action).map(|influence| edges(&influence)).collect()
     };
-    let effects: Edges = (0..actions)
+    let by_effect: Edges = (0..actions)
         .map(|action| {
-            let part = under(&held_out, action);
-            if part.is_empty() {
+            let rows = rows_under(&held_out, action);
+            if rows.is_empty() {
                 return vec![vec![false; structure.states()]; structure.effects()];
             }
-            edges(&causal.influence_by_effect(&part, seed))
+            edges(&causal.influence_by_effect(&rows, seed))
         })
         .collect();
     let known: Edges = truth.by_action.iter().map(|truth| truth.graph.clone()).collect();
-    let itself = |effect: usize, state: usize| effect == state;
-    let blind = |effect: usize, state: usize| structure.parents(effect).contains(&state);
-    let candidates: [Edges; 7] = [
+    let candidates: [Edges; METHODS.len()] = [
         direct(&graph, &truth),
-        weights(&full),
-        weights(&causal),
-        effects,
-        constant(&known, itself),
-        constant(&known, |_, _| false),
-        constant(&known, blind),
+        by_weight(&full),
+        by_weight(&causal),
+        by_effect,
+        same_for_all(&known, |effect, state| effect == state),
+        same_for_all(&known, |_, _| false),
+        same_for_all(&known, |effect, state| structure.parents(effect).contains(&state)),
     ];
-    let flat = |edges: &Edges| -> Vec<Vec<bool>> { edges.concat() };
-    Ok(candidates.iter().map(|edges| Score::of(&flat(edges), &flat(&known))).collect())
+    Ok(candidates.map(|edges| Score::of(&edges.concat(), &known.concat())))
 }
 
 /// The rows in which an action was taken.
-fn under(data: &Transitions, action: usize) -> Transitions {
+fn rows_under(data: &Transitions, action: usize) -> Transitions {
     let slot = data.schema().action_slots().start;
-    let mut part = Transitions::new(Arc::clone(data.schema()));
-    for row in (0..data.len()).filter(|&row| data.code(slot, row) == action) {
-        part.append(&data.slice(row..row + 1));
-    }
-    part
+    let rows: Vec<usize> = (0..data.len()).filter(|&row| data.code(slot, row) == action).collect();
+    data.select_rows(&rows)
 }
 
+/// `[effect][state]`: the influences above the threshold.
 fn edges(influence: &Influence) -> Vec<Vec<bool>> {
     let row = |effect| (0..influence.states()).map(move |s| influence.weight(effect, s) > TAU);
     (0..influence.effects()).map(|effect| row(effect).collect()).collect()
 }
 
-/// The same edges under every action.
-fn constant(like: &Edges, edge: impl Fn(usize, usize) -> bool) -> Edges {
+/// The same edges under every action, of the same shape as `like`.
+fn same_for_all(like: &Edges, edge: impl Fn(usize, usize) -> bool) -> Edges {
     let row = |(effect, row): (usize, &Vec<bool>)| -> Vec<bool> {
         (0..row.len()).map(|state| edge(effect, state)).collect()
     };
     like.iter().map(|action| action.iter().enumerate().map(row).collect()).collect()
 }
 
-/// The graph that was found under each action.
+/// The graph that was discovered under each action.
 fn direct(graph: &CausalGraph, truth: &Truth) -> Edges {
-    let of = |action: &ActionTruth| -> Vec<Vec<bool>> {
+    let of_action = |action: &ActionTruth| {
         let found = graph.by_action.iter().find(|part| part.label == action.action);
-        let edge = |effect: &String, cause: &String| {
-            found.is_some_and(|part| {
-                part.pairs.iter().any(|pair| {
-                    pair.verdict == Verdict::Edge && pair.effect == *effect && pair.cause == *cause
-                })
-            })
-        };
-        let states = truth.causes.len() - 1;
-        let row = |effect| truth.causes[..states].iter().map(move |cause| edge(effect, cause));
-        truth.effects.iter().map(|effect| row(effect).collect()).collect()
+        let none = || action.graph.iter().map(|row| vec![false; row.len()]).collect();
+        found.map_or_else(none, ActionGraph::matrix)
     };
-    truth.by_action.iter().map(of).collect()
+    truth.by_action.iter().map(of_action).collect()
 }
 
-fn mean_and_spread(numbers: &[f64]) -> (f64, f64) {
-    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-    let squares: f64 = numbers.iter().map(|number| (number - mean) * (number - mean)).sum();
-    (mean, (squares / numbers.len() as f64).sqrt())
-}
-
-pub fn as_json(arguments: &ReproduceAim, found: &[Vec<Score>]) -> Value {
+pub fn as_json(arguments: &Arguments, scores: &[Vec<Score>]) -> Value {
     let mut methods = Map::new();
-    for (line, scores) in figures(found).iter().zip(found) {
+    for (row, scores) in rows(scores).iter().zip(scores) {
         let entry = json!({
-            "accuracy": line.accuracy,
-            "accuracy_spread": line.spread,
-            "f1": line.f1,
-            "shd": line.distance,
+            "accuracy": row.accuracy,
+            "accuracy_std": row.deviation,
+            "f1": row.f1,
+            "shd": row.distance,
             "per_seed": scores.iter().map(Score::accuracy).collect::<Vec<f64>>(),
         });
-        methods.insert(line.key.to_owned(), entry);
+        methods.insert(row.key.to_owned(), entry);
     }
     json!({ "rows": arguments.rows, "seeds": arguments.seeds, "tau": TAU, "methods": methods })
 }
 
-/// What the columns of the table are.
-pub const HEADINGS: [&str; 7] = ["", "paper", "accuracy", "spread", "worst", "F1", "distance"];
+/// The headings of the table's columns.
+pub const HEADINGS: [&str; 7] = ["", "paper", "accuracy", "std", "worst", "F1", "SHD"];
 
-impl Figures {
-    /// The cells of its line.
-    pub fn cells(&self) -> [String; 7] {
+impl TableRow {
+    /// Its cells.
+    pub fn cells(&self) -> [String; HEADINGS.len()] {
         [
             self.name.to_owned(),
             self.paper.to_owned(),
             format!("{:.1} %", 100.0 * self.accuracy),
-            format!("{:.1}", 100.0 * self.spread),
+            format!("{:.1}", 100.0 * self.deviation),
             format!("{:.0} %", 100.0 * self.worst),
             format!("{:.3}", self.f1),
             format!("{:.1}", self.distance),
@@ -224,23 +239,46 @@ impl Figures {
     }
 }
 
-fn told(arguments: &ReproduceAim, found: &[Vec<Score>]) -> String {
-    let align = |(place, heading): (usize, &'static str)| match place {
+fn as_text(arguments: &Arguments, scores: &[Vec<Score>]) -> String {
+    let align = |(column, heading): (usize, &'static str)| match column {
         0 => (heading, Alignment::Left),
         _ => (heading, Alignment::Right),
     };
     let mut table = Table::new(HEADINGS.into_iter().enumerate().map(align));
-    for line in figures(found) {
-        table.push(line.cells());
+    for row in rows(scores) {
+        table.push(row.cells());
     }
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "Which states matter to which effects under each action of AimTest-v0: 4 actions x 5 effects \
-         x 5 states = 100 edges, from {} random-policy rows, tau {TAU}, {}.\n\n{}",
-        crate::number::count(arguments.rows),
-        crate::number::counted(arguments.seeds.len(), "seed"),
+    format!(
+        "Which states influence which effects under each action of {ID}: {} edges to recover from {} \
+         rows under random actions, tau {TAU}, {}.\n\n{}\nAccuracy: mean, standard deviation and \
+         worst over the seeds. SHD: structural Hamming distance, the mean number of wrong edges.\n",
+        scores.first().and_then(|of_method| of_method.first()).map_or(0, |score| score.pairs),
+        count(arguments.rows),
+        counted(arguments.seeds.len(), "seed"),
         table.lines()
-    );
-    text
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_graph_by_action_nothing_is_recovered_directly() {
+        let entry = find(ID).expect("known");
+        let truth = entry.truth().expect("known");
+        let schema = entry.schema();
+        let graph = CausalGraph::new("auto", 0.05, &schema.causes(), &schema.effects());
+        let found = direct(&graph, &truth);
+        assert_eq!(found, same_for_all(&found, |_, _| false));
+        assert_eq!(found.concat().concat().len(), 100);
+    }
+
+    #[test]
+    fn a_row_has_the_mean_and_the_worst_seed() {
+        let right = Score { right: 26, false_edges: 0, missed: 0, pairs: 100 };
+        let half = Score { right: 0, false_edges: 24, missed: 26, pairs: 100 };
+        let rows = rows(&vec![vec![right, half]; METHODS.len()]);
+        assert_eq!(rows[0].cells()[2..], ["75.0 %", "25.0", "50 %", "0.500", "25.0"]);
+    }
 }

@@ -1,22 +1,25 @@
-//! A page that puts what was published beside what was measured, statement by statement.
+//! A page that compares published with measured results, statement by statement.
 
-use super::drawing::Drawing;
-use super::html::{each, escaped, fill, picture, table};
-use super::words::counted;
+use becausal::render::Drawing;
+use becausal::render::html::{STYLE, each, escaped, fill, picture, table};
+
+use crate::number::counted;
 
 const PAGE: &str = include_str!("comparison.html");
-const STYLE: &str = concat!(include_str!("report.css"), include_str!("comparison.css"));
+
+/// Added to the style of every page.
+const COMPARISON_STYLE: &str = include_str!("comparison.css");
 
 /// A page of published and measured results, side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What it is about.
+    /// Its heading.
     pub title: String,
     /// What was done, in paragraphs.
     pub introduction: Vec<String>,
     /// A section for every figure or table.
     pub sections: Vec<ComparisonSection>,
-    /// The commands that made the page and go on from it, each with what it does.
+    /// The commands that made the page or lead on from it, each with what it does.
     pub commands: Vec<(String, String)>,
 }
 
@@ -29,7 +32,7 @@ pub struct ComparisonSection {
     pub published: Vec<Piece>,
     /// What was measured.
     pub measured: Vec<Piece>,
-    /// What is said about it, one thing at a time.
+    /// The statements of the paper about it, one by one.
     pub claims: Vec<Claim>,
 }
 
@@ -40,16 +43,16 @@ pub enum Piece {
     Text(String),
     /// A picture.
     Picture(Drawing),
-    /// Figures in rows; the first column names them.
+    /// Numbers in rows; the first column names the rows.
     Table {
-        /// What the columns are.
+        /// The headings of the columns.
         headings: Vec<String>,
         /// The cells.
         rows: Vec<Vec<String>>,
     },
 }
 
-/// A published statement and what was measured of the same.
+/// A published statement and the measurement that tests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// What was published.
@@ -58,7 +61,7 @@ pub struct Claim {
     pub measured: String,
     /// Whether the two agree.
     pub agreement: Agreement,
-    /// Where they differ: why, as far as the measurements show. May be empty.
+    /// Why they differ, as far as the measurements show, or a remark. May be empty.
     pub reason: String,
 }
 
@@ -69,19 +72,17 @@ pub enum Agreement {
     Same,
     /// It does not.
     Different,
-    /// It was not measured, or cannot be told.
+    /// It was not measured.
     Open,
 }
 
 impl Agreement {
-    /// Agreement where a condition holds, disagreement elsewhere.
-    #[must_use]
+    /// Agreement if a condition holds, disagreement otherwise.
     pub fn of(same: bool) -> Self {
         if same { Self::Same } else { Self::Different }
     }
 
     /// One word for it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -93,7 +94,6 @@ impl Agreement {
 
 impl Comparison {
     /// How many claims agree, differ and are open.
-    #[must_use]
     pub fn tally(&self) -> [usize; 3] {
         let of = |agreement: Agreement| {
             let claims = self.sections.iter().flat_map(|section| &section.claims);
@@ -102,11 +102,10 @@ impl Comparison {
         [of(Agreement::Same), of(Agreement::Different), of(Agreement::Open)]
     }
 
-    /// The page: one HTML text without any reference to the outside.
-    #[must_use]
+    /// The page: self-contained HTML without any external reference.
     pub fn html(&self) -> String {
         fill(PAGE, |place| match place {
-            "style" => STYLE.to_owned(),
+            "style" => [STYLE, COMPARISON_STYLE].concat(),
             "title" => escaped(&self.title),
             "introduction" => each(&self.introduction, |text| paragraph(text)),
             "facts" => self.facts(),
@@ -125,9 +124,9 @@ impl Comparison {
             format!("<li><strong>{count}</strong> <span>{words}</span></li>")
         };
         let all = [
-            (same, "statements of the paper come out the same here"),
-            (different, "come out differently; the tables say how and why"),
-            (open, "were not measured in this run, or cannot be told"),
+            (same, "statements of the paper hold here too"),
+            (different, "do not hold here; see the tables"),
+            (open, "were not measured in this run"),
         ];
         each(all, item)
     }
@@ -146,7 +145,7 @@ fn section((number, section): (usize, &ComparisonSection)) -> String {
     format!(
         "<section aria-labelledby=\"section-{number}\">\n<h2 id=\"section-{number}\">{}</h2>\n\
          <div class=\"beside\">\n<div class=\"published\"><h3>The paper</h3>\n{}</div>\n\
-         <div class=\"measured\"><h3>Here</h3>\n{}</div>\n</div>\n{}</section>\n",
+         <div class=\"measured\"><h3>becausal</h3>\n{}</div>\n</div>\n{}</section>\n",
         escaped(&section.title),
         each(&section.published, piece),
         each(&section.measured, piece),
@@ -169,7 +168,7 @@ fn claims(section: &ComparisonSection) -> String {
     };
     format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"claims\">\
-         <thead><tr><th scope=\"col\">the paper says</th><th scope=\"col\">here</th><th scope=\"col\"></th>\
+         <thead><tr><th scope=\"col\">the paper says</th><th scope=\"col\">becausal measures</th><th scope=\"col\"></th>\
          <th scope=\"col\">why</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
         escaped(&format!("{} about {}", counted(section.claims.len(), "statement"), section.title)),
         each(&section.claims, row)
@@ -210,6 +209,6 @@ mod tests {
         assert!(html.contains("&lt;b&gt;1&lt;/b&gt;") && html.contains("2 &amp; 3"));
         assert!(html.contains("<th scope=\"row\">ours</th><td>&lt;1&gt;</td>"));
         assert!(html.contains("<td class=\"differs\">differs</td>"));
-        assert!(html.contains("what {{style}} was done"), "a text names no place");
+        assert!(html.contains("what {{style}} was done"), "texts are not templates");
     }
 }

@@ -1,195 +1,243 @@
-//! `becausal reproduce curves`: the paper's learning curves. Does a causal model learn as well?
+//! `becausal-paper curves`: the paper's learning curves. Does a causal model learn as well?
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use becausal::Environment;
 use becausal::data::write_atomically;
-use becausal::env::BuildOrder;
-use becausal::env::{self, AnyEnvironment, find};
+use becausal::env::{self, AnyEnvironment, BuildOrder, find};
 use becausal::learn::{Exploration, Imagination, Settings, Training, interact};
+use becausal::progress::{Advance, Listener};
 use becausal::render::{Alignment, Chart, Series, SeriesPoint, Table};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
-use crate::arguments::{Common, ReproduceCurves};
-use crate::describe;
-use crate::failure::Failure;
-use crate::number::{brief, count, counted};
-use crate::progress::Progress;
+use crate::number::{brief, count, counted, mean_and_deviation};
+use crate::{Common, Failure, progress};
 
 /// An environment of the paper.
-struct Arena {
+struct Benchmark {
     id: &'static str,
-    /// After how many steps the paper cuts its episodes.
-    cap: Option<&'static str>,
+    /// The number of steps after which the paper truncates episodes.
+    max_episode_steps: Option<&'static str>,
     /// Real steps with `--quick`.
     quick_steps: usize,
 }
 
-const ARENAS: [Arena; 4] = [
-    Arena { id: "CartPole-v1", cap: Some("200"), quick_steps: 800 },
-    Arena { id: "LunarLander-v3", cap: Some("400"), quick_steps: 2000 },
-    Arena { id: "LunarLanderContinuous-v3", cap: Some("400"), quick_steps: 2000 },
-    Arena { id: "BuildMarine-v0", cap: None, quick_steps: 2000 },
+const BENCHMARKS: [Benchmark; 4] = [
+    Benchmark { id: "CartPole-v1", max_episode_steps: Some("200"), quick_steps: 800 },
+    Benchmark { id: "LunarLander-v3", max_episode_steps: Some("400"), quick_steps: 2000 },
+    Benchmark { id: "LunarLanderContinuous-v3", max_episode_steps: Some("400"), quick_steps: 2000 },
+    Benchmark { id: "BuildMarine-v0", max_episode_steps: None, quick_steps: 2000 },
 ];
+
+/// The environments that `--env` accepts.
+pub fn environments() -> PossibleValuesParser {
+    PossibleValuesParser::new(BENCHMARKS.map(|benchmark| benchmark.id))
+}
 
 /// What is compared, in the order of the table.
 pub const MODELS: [&str; 4] = ["none", "mlp", "full", "causal"];
 
-/// Points of a curve.
-const POINTS: usize = 20;
+/// Points of a curve in the chart.
+const CHART_POINTS: usize = 20;
 
-/// `--quick`: networks and updates that are done in seconds.
-const QUICK: &str = "members = 2\nmodel_width = 32\nfit_batch = 128\nfit_steps_first = 150\n\
-                     fit_steps_graph = 40\nfit_steps = 40\nrounds = 5\nsamples = 1024\n\
-                     evaluation_episodes = 5";
-/// Its epochs, with a model.
+/// Pixels of the PNG per unit of the drawing.
+const PNG_SCALE: f64 = 2.0;
+
+/// `--quick`: networks and updates that take seconds.
+const QUICK_SETTINGS: &str = "members = 2\nmodel_width = 32\nfit_batch = 128\n\
+                              fit_steps_first = 150\nfit_steps_graph = 40\nfit_steps = 40\n\
+                              rounds = 5\nsamples = 1024\nevaluation_episodes = 5";
+
+/// Epochs of a quick training with a model.
 const QUICK_EPOCHS: usize = 8;
 
-/// One training: real steps and mean evaluation after every epoch, and the final evaluation.
+/// Arguments of `becausal-paper curves`.
+#[derive(Args)]
+pub struct Arguments {
+    /// The folder for curves and charts
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// An environment (repeatable; default: the paper's four)
+    #[arg(long, value_name = "ENV", value_parser = environments())]
+    pub env: Vec<String>,
+    /// Seeds, one training of each kind per seed (default: 1,2,3; with --quick 1,2)
+    #[arg(long, value_name = "S,S", value_delimiter = ',')]
+    pub seeds: Vec<u64>,
+    /// The settings: ours, or those in the paper's table
+    #[arg(long, default_value = "default", value_parser = ["default", "paper"])]
+    pub preset: String,
+    /// A small version with few steps, small networks and short evaluations: does everything work?
+    #[arg(long)]
+    pub quick: bool,
+}
+
+/// One training.
 pub struct Curve {
     pub model: &'static str,
-    pub seed: u64,
+    seed: u64,
+    /// Real steps and mean return of every evaluation.
     pub points: Vec<(usize, f64)>,
-    pub last: f64,
-    pub seconds: f64,
+    /// The mean return of the best policy in new episodes.
+    pub final_return: f64,
+    seconds: f64,
 }
 
-/// The trainings of an environment.
+/// The trainings in one environment.
 pub struct Curves {
     pub id: &'static str,
-    pub each: Vec<Curve>,
-    /// The mean return of a policy that is written by hand, where there is one.
-    pub by_hand: Option<f64>,
-    /// Episodes of the final evaluations.
-    pub episodes: usize,
+    pub trainings: Vec<Curve>,
+    /// The mean return of a hand-written policy, where there is one.
+    by_hand: Option<f64>,
+    /// Episodes of each final evaluation.
+    pub evaluation_episodes: usize,
 }
 
-pub fn run(common: &Common, arguments: &ReproduceCurves) -> Result<String, Failure> {
-    let measured = measure(common, arguments)?;
+pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
+    let measured = measure(&progress::lines(common.quiet), arguments, None)?;
     if common.json {
         let values: Vec<Value> = measured.iter().map(as_json).collect();
-        return Ok(describe::line(&json!({ "environments": values, "folder": arguments.output })));
+        let value = json!({ "environments": values, "folder": arguments.output });
+        return Ok(format!("{value}\n"));
     }
-    let mut text: String = measured.iter().map(told).collect();
-    let _ = writeln!(
-        text,
-        "Mean return as the environment pays, of the best policy of each seed in {} new episodes; \
-         curves as .csv, .svg and .png in {}.",
-        measured.first().map_or(0, |curves| curves.episodes),
-        arguments.output.display()
-    );
+    let mut text: String = measured.iter().map(as_text).collect();
+    let _ = writeln!(text, "Curves: .csv, .svg and .png files in {}", arguments.output.display());
     if arguments.quick {
-        text.push_str("--quick shows that everything works; it is too little to compare by.\n");
+        text.push_str(
+            "--quick only shows that everything works: it trains too little to compare.\n",
+        );
     }
     Ok(text)
 }
 
-/// Trains with every kind of model and writes the curves of each environment when they are complete.
-pub fn measure(common: &Common, arguments: &ReproduceCurves) -> Result<Vec<Curves>, Failure> {
-    std::fs::create_dir_all(&arguments.output).map_err(|error| {
-        Failure::failed(format!("{}: cannot make it: {error}", arguments.output.display()))
-    })?;
-    let arenas: Vec<&Arena> = ARENAS
-        .iter()
-        .filter(|arena| arguments.env.is_empty() || arguments.env.iter().any(|id| id == arena.id))
-        .collect();
+/// Trains with every kind of model. The files of an environment are written when its trainings are
+/// complete. `change` are settings in TOML that override all others.
+pub fn measure(
+    listener: &Listener,
+    arguments: &Arguments,
+    change: Option<&str>,
+) -> Result<Vec<Curves>, Failure> {
+    let folder = &arguments.output;
+    std::fs::create_dir_all(folder)
+        .map_err(|error| format!("{}: cannot create the folder: {error}", folder.display()))?;
+    let is_chosen = |benchmark: &&Benchmark| {
+        arguments.env.is_empty() || arguments.env.iter().any(|id| id == benchmark.id)
+    };
+    let benchmarks: Vec<&Benchmark> = BENCHMARKS.iter().filter(is_chosen).collect();
     let seeds = match (arguments.seeds.as_slice(), arguments.quick) {
         ([], true) => vec![1, 2],
         ([], false) => vec![1, 2, 3],
         (seeds, _) => seeds.to_vec(),
     };
-    let total = arenas.len() * MODELS.len() * seeds.len();
-    let mut bar = Progress::new(total, "trainings", common.quiet);
+    let total = benchmarks.len() * MODELS.len() * seeds.len();
+    let mut begun = 0;
     let mut measured = Vec::new();
-    for arena in arenas {
-        let id = arena.id;
-        let mut each = Vec::new();
+    for benchmark in benchmarks {
+        let mut trainings = Vec::new();
         for model in MODELS {
+            let settings = settings(arguments, benchmark, model, change)?;
             for &seed in &seeds {
-                bar.at(&format!("{id}, {model}, seed {seed}"));
-                each.push(train(arguments, arena, model, seed)?);
-                bar.advance(1);
+                begun += 1;
+                let note = format!("training {begun} of {total}");
+                trainings.push(train(listener, benchmark, (model, &settings), seed, &note)?);
             }
         }
-        let by_hand = by_hand(arena, &seeds)?;
-        let episodes = settings(arguments, arena, "causal")?.evaluation_episodes;
-        let curves = Curves { id, each, by_hand, episodes };
-        write_files(&arguments.output, &curves)?;
+        let curves = Curves {
+            id: benchmark.id,
+            trainings,
+            by_hand: by_hand(benchmark, &seeds)?,
+            evaluation_episodes: settings(arguments, benchmark, "causal", change)?
+                .evaluation_episodes,
+        };
+        write_files(folder, &curves)?;
         measured.push(curves);
     }
-    bar.finish();
     Ok(measured)
 }
 
-fn make(arena: &Arena) -> Result<AnyEnvironment, Failure> {
+fn make(benchmark: &Benchmark) -> Result<AnyEnvironment, Failure> {
     let mut options = env::Options::default();
-    if let Some(cap) = arena.cap {
-        options.set("max_episode_steps", cap);
+    if let Some(steps) = benchmark.max_episode_steps {
+        options.set("max_episode_steps", steps);
     }
-    Ok(find(arena.id)?.make(&options)?)
+    Ok(find(benchmark.id)?.make(&options)?)
 }
 
-/// How a model of this kind learns: as its preset says, but all with the same number of real steps.
-fn settings(arguments: &ReproduceCurves, arena: &Arena, model: &str) -> Result<Settings, Failure> {
-    let causal = Settings::preset(arena.id, &arguments.preset, None)?;
-    let mut settings = Settings::preset(arena.id, &arguments.preset, Imagination::of(model))?;
+/// The settings of a training: those of its preset, but all with the same number of real steps.
+fn settings(
+    arguments: &Arguments,
+    benchmark: &Benchmark,
+    model: &str,
+    change: Option<&str>,
+) -> Result<Settings, Failure> {
+    let causal = Settings::preset(benchmark.id, &arguments.preset, None)?;
+    let mut settings = Settings::preset(benchmark.id, &arguments.preset, Imagination::of(model))?;
     settings.steps = causal.steps;
     if arguments.quick {
-        settings.change(QUICK, "--quick")?;
-        settings.steps = arena.quick_steps;
+        settings.change(QUICK_SETTINGS, "--quick")?;
+        settings.steps = benchmark.quick_steps;
         settings.warm_up = settings.warm_up.min(settings.steps / 4);
         settings.epoch_steps = settings.steps / QUICK_EPOCHS;
         settings.graph_from = settings.graph_from.min(settings.steps / 2);
     }
-    if let Some(change) = arguments.change {
-        settings.change(change, "the curves' settings")?;
+    if let Some(change) = change {
+        settings.change(change, "the settings of the curves")?;
     }
     if settings.model == Imagination::None {
-        // Its preset is for more steps than a model needs: with few of them it has to learn more often.
-        settings.epoch_steps = settings.epoch_steps.min(settings.steps.div_ceil(POINTS));
+        // Its preset is for more steps than a model needs. With few steps it has to update more often.
+        settings.epoch_steps = settings.epoch_steps.min(settings.steps.div_ceil(CHART_POINTS));
         settings.samples = settings.samples.min(settings.epoch_steps);
     }
     Ok(settings)
 }
 
 fn train(
-    arguments: &ReproduceCurves,
-    arena: &Arena,
-    model: &'static str,
+    listener: &Listener,
+    benchmark: &Benchmark,
+    (model, settings): (&'static str, &Settings),
     seed: u64,
+    note: &str,
 ) -> Result<Curve, Failure> {
-    let started = std::time::Instant::now();
-    let environment = make(arena)?;
-    let settings = settings(arguments, arena, model)?;
-    let mut training = Training::new(&environment, &settings, seed)?;
+    let started = Instant::now();
+    let mut training = Training::new(&make(benchmark)?, settings, seed)?;
+    let task = format!("{}, {}, seed {seed}", benchmark.id, name(model));
     let mut points = Vec::new();
     while !training.is_done() {
         let report = training.run_epoch()?;
+        let (done, total) = (report.real_steps, settings.steps);
+        progress::advance(
+            listener,
+            &Advance { task: &task, unit: "real steps", done, total, note },
+        );
         if let Some(evaluation) = report.evaluation {
             points.push((report.real_steps, evaluation.native_mean()));
         }
     }
-    let last = training.final_evaluation()?.native_mean();
-    Ok(Curve { model, seed, points, last, seconds: started.elapsed().as_secs_f64() })
+    let final_return = training.final_evaluation()?.native_mean();
+    Ok(Curve { model, seed, points, final_return, seconds: started.elapsed().as_secs_f64() })
 }
 
-/// The mean return of the policy that is written by hand, where there is one.
-fn by_hand(arena: &Arena, seeds: &[u64]) -> Result<Option<f64>, Failure> {
-    const ROWS: usize = 600;
-    let environment = make(arena)?;
+/// The mean return of the hand-written policy, where there is one.
+fn by_hand(benchmark: &Benchmark, seeds: &[u64]) -> Result<Option<f64>, Failure> {
+    /// Rows to record with each seed, at least: about a dozen episodes.
+    const MIN_ROWS: usize = 600;
+    let environment = make(benchmark)?;
     let Some(policy) = BuildOrder::of(environment.schema()) else { return Ok(None) };
-    let (mut paid, mut episodes) = (0.0, 0);
+    let (mut reward, mut episodes) = (0.0, 0);
     for &seed in seeds {
-        let played = interact(&environment, &policy, (ROWS, usize::MAX), Exploration::NONE, seed)?;
-        paid += played.reward().unwrap_or_default().iter().sum::<f64>();
+        let rows = (MIN_ROWS, usize::MAX);
+        let played = interact(&environment, &policy, rows, Exploration::NONE, seed)?;
+        reward += played.reward().unwrap_or_default().iter().sum::<f64>();
         episodes += played.episodes();
     }
-    Ok(Some(paid / episodes.max(1) as f64))
+    Ok(Some(reward / episodes.max(1) as f64))
 }
 
-/// The curve at evenly spaced steps, straight lines between what was measured.
-fn resampled(curve: &Curve, steps: f64) -> Option<f64> {
+/// The curve at a number of steps, interpolated linearly between the evaluations.
+fn interpolated(curve: &Curve, steps: f64) -> Option<f64> {
     let after = curve.points.iter().position(|(at, _)| *at as f64 >= steps)?;
     let (x1, y1) = curve.points[after];
     let Some((x0, y0)) = after.checked_sub(1).map(|before| curve.points[before]) else {
@@ -198,21 +246,14 @@ fn resampled(curve: &Curve, steps: f64) -> Option<f64> {
     Some(y0 + (y1 - y0) * (steps - x0 as f64) / (x1 - x0).max(1) as f64)
 }
 
-pub fn mean_and_spread(values: &[f64]) -> (f64, f64) {
-    let count = values.len().max(1) as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
-    (mean, (squares / count).sqrt())
-}
-
-pub fn of_model<'a>(curves: &'a [Curve], model: &'a str) -> impl Iterator<Item = &'a Curve> {
-    curves.iter().filter(move |curve| curve.model == model)
+pub fn of_model<'a>(trainings: &'a [Curve], model: &'a str) -> impl Iterator<Item = &'a Curve> {
+    trainings.iter().filter(move |curve| curve.model == model)
 }
 
 fn write_files(folder: &Path, curves: &Curves) -> Result<(), Failure> {
     let id = curves.id;
     let mut csv = String::from("model,seed,real_steps,mean_return\n");
-    for curve in &curves.each {
+    for curve in &curves.trainings {
         for (steps, mean) in &curve.points {
             let _ = writeln!(csv, "{},{},{steps},{mean}", curve.model, curve.seed);
         }
@@ -220,48 +261,47 @@ fn write_files(folder: &Path, curves: &Curves) -> Result<(), Failure> {
     write_atomically(&folder.join(format!("{id}.csv")), csv.as_bytes())?;
     let drawing = chart(curves)?.drawing();
     write_atomically(&folder.join(format!("{id}.svg")), drawing.svg().as_bytes())?;
-    let png = drawing.png(2.0).map_err(Failure::failed)?;
-    Ok(write_atomically(&folder.join(format!("{id}.png")), &png)?)
+    write_atomically(&folder.join(format!("{id}.png")), &drawing.png(PNG_SCALE)?)?;
+    Ok(())
 }
 
 /// The mean curve of each kind of model, with its range over the seeds.
 pub fn chart(curves: &Curves) -> Result<Chart, Failure> {
-    let (id, by_hand, curves) = (curves.id, curves.by_hand, curves.each.as_slice());
-    let end = curves.iter().filter_map(|c| c.points.last()).map(|(x, _)| *x).min().unwrap_or(1);
+    let Curves { id, trainings, by_hand, .. } = curves;
+    let end = trainings.iter().filter_map(|c| c.points.last()).map(|(x, _)| *x).min().unwrap_or(1);
     let mut series = Vec::new();
     for model in MODELS {
-        let at = |point: usize| {
-            let x = end as f64 * point as f64 / POINTS as f64;
-            let each: Option<Vec<f64>> =
-                of_model(curves, model).map(|curve| resampled(curve, x)).collect();
-            let each = each?;
-            let (mean, _) = mean_and_spread(&each);
-            // From the worst to the best seed: a deviation would promise returns that cannot be had.
-            let low = each.iter().copied().fold(mean, f64::min);
-            let high = each.iter().copied().fold(mean, f64::max);
+        let point = |number: usize| {
+            let x = end as f64 * number as f64 / CHART_POINTS as f64;
+            let of_seeds: Option<Vec<f64>> =
+                of_model(trainings, model).map(|curve| interpolated(curve, x)).collect();
+            let of_seeds = of_seeds?;
+            let (mean, _) = mean_and_deviation(&of_seeds);
+            // Worst to best seed: mean ± deviation could show returns that are impossible.
+            let low = of_seeds.iter().copied().fold(mean, f64::min);
+            let high = of_seeds.iter().copied().fold(mean, f64::max);
             Some(SeriesPoint { x, mean, low, high })
         };
-        let points: Vec<SeriesPoint> = (1..=POINTS).filter_map(at).collect();
+        let points: Vec<SeriesPoint> = (1..=CHART_POINTS).filter_map(point).collect();
         if !points.is_empty() {
             series.push(Series { name: name(model).to_owned(), points });
         }
     }
-    if let (Some(mean), Some(first)) = (by_hand, series.iter().map(first_step).reduce(f64::min)) {
+    let first_steps = series.iter().filter_map(|series| series.points.first());
+    let first_step = first_steps.map(|point| point.x).reduce(f64::min);
+    if let (Some(mean), Some(first)) = (*by_hand, first_step) {
         let at = |x: f64| SeriesPoint { x, mean, low: mean, high: mean };
         series.push(Series { name: BY_HAND.to_owned(), points: vec![at(first), at(end as f64)] });
     }
-    let seeds = of_model(curves, MODELS[0]).count();
+    let seeds = of_model(trainings, MODELS[0]).count();
     let title = format!("{id}: mean and range of {}", counted(seeds, "seed"));
-    Chart::new(title, "real steps", "mean return", series).map_err(Failure::failed)
+    Ok(Chart::new(title, "real steps", "mean return", series)?)
 }
 
-fn first_step(series: &Series) -> f64 {
-    series.points.first().map_or(0.0, |point| point.x)
-}
+/// The name of the hand-written policy.
+const BY_HAND: &str = "hand-written build order";
 
-/// The reference line where there is a policy that is written by hand.
-const BY_HAND: &str = "build order by hand";
-
+/// The name of a kind of model, for people.
 pub fn name(model: &str) -> &'static str {
     match model {
         "none" => "no model",
@@ -271,51 +311,67 @@ pub fn name(model: &str) -> &'static str {
     }
 }
 
-fn told(curves: &Curves) -> String {
-    let (id, by_hand, curves) = (curves.id, curves.by_hand, curves.each.as_slice());
+fn as_text(curves: &Curves) -> String {
+    let trainings = curves.trainings.as_slice();
     let mut table = Table::new([
-        (id, Alignment::Left),
+        (curves.id, Alignment::Left),
         ("return", Alignment::Right),
-        ("spread", Alignment::Right),
-        ("of each seed", Alignment::Left),
+        ("std", Alignment::Right),
+        ("each seed", Alignment::Left),
         ("real steps", Alignment::Right),
-        ("seconds each", Alignment::Right),
+        ("seconds", Alignment::Right),
     ]);
     for model in MODELS {
-        let last: Vec<f64> = of_model(curves, model).map(|curve| curve.last).collect();
-        let (mean, spread) = mean_and_spread(&last);
-        let seconds: Vec<f64> = of_model(curves, model).map(|curve| curve.seconds).collect();
-        let steps = of_model(curves, model).filter_map(|c| c.points.last()).map(|(x, _)| *x).max();
+        let returns: Vec<f64> = of_model(trainings, model).map(|c| c.final_return).collect();
+        let (mean, deviation) = mean_and_deviation(&returns);
+        let seconds: Vec<f64> = of_model(trainings, model).map(|curve| curve.seconds).collect();
+        let steps =
+            of_model(trainings, model).filter_map(|c| c.points.last()).map(|(x, _)| *x).max();
         table.push([
             name(model).to_owned(),
             format!("{mean:.1}"),
-            format!("{spread:.1}"),
-            last.iter().map(|last| format!("{last:.1}")).collect::<Vec<_>>().join(" "),
+            format!("{deviation:.1}"),
+            returns.iter().map(|value| format!("{value:.1}")).collect::<Vec<_>>().join(" "),
             count(steps.unwrap_or(0)),
-            brief(mean_and_spread(&seconds).0),
+            brief(mean_and_deviation(&seconds).0),
         ]);
     }
-    if let Some(mean) = by_hand {
-        let rest = [String::new(), String::new(), String::new(), String::new()];
-        let [spread, each, steps, seconds] = rest;
-        table.push([BY_HAND.to_owned(), format!("{mean:.1}"), spread, each, steps, seconds]);
+    if let Some(mean) = curves.by_hand {
+        table.push([BY_HAND.to_owned(), format!("{mean:.1}")]);
     }
-    format!("{}\n", table.lines())
+    format!(
+        "{}Return: the environment's own reward, mean over {} of the best policy of each seed. \
+         Seconds: mean per training.\n\n",
+        table.lines(),
+        counted(curves.evaluation_episodes, "new episode"),
+    )
 }
 
 pub fn as_json(curves: &Curves) -> Value {
-    let each: Vec<Value> = curves
-        .each
-        .iter()
-        .map(|curve| {
-            json!({
-                "model": curve.model,
-                "seed": curve.seed,
-                "final_return": curve.last,
-                "seconds": curve.seconds,
-                "curve": curve.points,
-            })
+    let training = |curve: &Curve| {
+        json!({
+            "model": curve.model,
+            "seed": curve.seed,
+            "final_return": curve.final_return,
+            "seconds": curve.seconds,
+            "curve": curve.points,
         })
-        .collect();
-    json!({ "environment": curves.id, "trainings": each, "by_hand": curves.by_hand })
+    };
+    let trainings: Vec<Value> = curves.trainings.iter().map(training).collect();
+    json!({ "environment": curves.id, "trainings": trainings, "by_hand": curves.by_hand })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_is_interpolated_between_its_evaluations_and_not_beyond() {
+        let points = vec![(100, 10.0), (300, 30.0)];
+        let curve = Curve { model: "none", seed: 1, points, final_return: 30.0, seconds: 1.0 };
+        assert_eq!(interpolated(&curve, 50.0), None);
+        assert_eq!(interpolated(&curve, 100.0), Some(10.0));
+        assert_eq!(interpolated(&curve, 250.0), Some(25.0));
+        assert_eq!(interpolated(&curve, 301.0), None);
+    }
 }

@@ -1,3 +1,109 @@
-//! The paper's tables, curves and figures, measured anew.
+//! `becausal-paper`: the paper's tables, learning curves and figures, reproduced.
 
-fn main() {}
+mod aim;
+mod comparison;
+mod curves;
+mod examples;
+mod number;
+mod progress;
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// What went wrong, in words for people.
+type Failure = Box<dyn std::error::Error>;
+
+/// Reproduce the paper's Table 1, learning curves and figures with becausal
+///
+/// The paper is "Explainable Reinforcement Learning via a Causal World Model" by Yu, Ruan and Xing
+/// (IJCAI 2023).
+#[derive(Parser)]
+#[command(name = "becausal-paper", version, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 success, 1 failure, 2 wrong usage.")]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const COMMON: &str = "Options of every command";
+
+/// Options of every command.
+#[derive(Args)]
+struct Common {
+    /// Print one JSON object instead of text
+    #[arg(long, global = true, help_heading = COMMON)]
+    json: bool,
+    /// Print no progress
+    #[arg(long, short, global = true, help_heading = COMMON)]
+    quiet: bool,
+    /// Number of threads (default: one per core); results do not depend on it
+    #[arg(long, global = true, value_name = "N", help_heading = COMMON)]
+    threads: Option<NonZeroUsize>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Table 1: is the influence under each action recovered?
+    #[command(after_help = "Examples:\n  becausal-paper aim\n  \
+        becausal-paper aim --rows 5000 --seeds 1,2,3 --json")]
+    Aim(aim::Arguments),
+    /// The learning curves: no model, a dense model, the full graph, the causal graph
+    #[command(after_help = "Examples:\n  \
+        becausal-paper curves --quick -o curves                # minutes: does everything work?\n  \
+        becausal-paper curves --env CartPole-v1 -o curves      # minutes\n  \
+        becausal-paper curves --seeds 1,2,3,4,5 -o curves      # four environments, hours\n\n\
+        All four kinds of training get the same number of real steps. After every epoch the policy is \
+        evaluated in the environment, always taking its most likely action. The table shows the \
+        best policy of each seed in new episodes. DIR gets, for each environment, a .csv of all \
+        evaluations and a chart: the mean over the seeds and their range. The comparison is about \
+        sample efficiency: a model generates additional experience from the real steps, which takes \
+        computing time.")]
+    Curves(curves::Arguments),
+    /// The figures, Table 1 and the curves on one page: the paper's results beside ours
+    #[command(after_help = "Examples:\n  becausal-paper examples --quick -o quick\n  \
+        becausal-paper examples -o examples            # then open examples/examples.html")]
+    Examples(examples::Arguments),
+}
+
+fn main() -> ExitCode {
+    match run(&Cli::parse()) {
+        Ok(text) => {
+            // A reader that stops reading (`| head`) is not a failure.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            let _ = writeln!(std::io::stderr(), "error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a command and returns the text for standard output.
+fn run(Cli { common, command }: &Cli) -> Result<String, Failure> {
+    if let Some(threads) = common.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
+    }
+    match command {
+        Command::Aim(arguments) => aim::run(common, arguments),
+        Command::Curves(arguments) => curves::run(common, arguments),
+        Command::Examples(arguments) => examples::run(common, arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

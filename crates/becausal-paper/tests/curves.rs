@@ -1,23 +1,23 @@
-//! `becausal reproduce curves`: four kinds of learning, as many real steps each.
+//! `becausal-paper curves`: four kinds of training with the same number of real steps.
 
 mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
 
-use common::{done, folder};
+use common::{folder, succeeds};
 
 #[test]
-fn every_kind_of_learning_gets_the_same_steps_and_a_line() {
+fn every_kind_of_training_gets_the_same_steps_and_a_row() {
     let folder = folder();
-    let output = done(
+    let output = succeeds(
         folder.path(),
-        &["reproduce", "curves", "--quick", "--env=CartPole-v1", "--seeds=3", "-q", "-o", "c"],
+        &["curves", "--quick", "--env=CartPole-v1", "--seeds=3", "-q", "-o", "c"],
     );
     for name in ["no model", "dense model", "full graph", "causal graph"] {
         assert!(output.lines().any(|line| line.starts_with(name)), "{name}\n{output}");
     }
-    assert!(output.contains("in 5 new episodes"), "{output}");
+    assert!(output.contains("over 5 new episodes"), "{output}");
     let file = |ending: &str| fs::read(folder.path().join(format!("c/CartPole-v1.{ending}")));
     assert!(file("png").expect("a picture").starts_with(b"\x89PNG"));
     let picture = String::from_utf8(file("svg").expect("a picture")).expect("text");

@@ -57,11 +57,7 @@ pub fn picture(drawing: &Drawing) -> String {
 
 /// A table whose first column names the rows.
 #[must_use]
-pub fn table<H: AsRef<str>, R: AsRef<[String]>>(
-    label: &str,
-    headings: &[H],
-    rows: &[R],
-) -> String {
+pub fn table<H: AsRef<str>, R: AsRef<[String]>>(label: &str, headings: &[H], rows: &[R]) -> String {
     let head = each(headings, |cell| format!("<th scope=\"col\">{}</th>", escaped(cell.as_ref())));
     let row = |cells: &R| {
         let cell = |(place, cell): (usize, &String)| match place {

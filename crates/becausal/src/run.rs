@@ -22,6 +22,7 @@ mod metrics;
 mod train_config;
 mod training_run;
 
+pub use crc32c::masked;
 pub use directory::{RunDirectory, RunError};
 pub use metrics::Metrics;
 pub use train_config::TrainConfig;

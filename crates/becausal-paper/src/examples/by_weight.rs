@@ -1,11 +1,11 @@
-//! The paper's measure of influence in place of ours.
+//! The paper's measure of influence instead of ours.
 
 use std::sync::Arc;
 
 use becausal::Schema;
 use becausal::model::{Dynamics, Influence, Noise, Prediction, WorldModel};
 
-/// A model whose influences are the paper's: the attention weights under the action, whatever the state.
+/// A model whose influences are the paper's: the attention weights under the action, the same in every state.
 pub struct ByWeight<'a>(pub &'a WorldModel);
 
 impl Dynamics for ByWeight<'_> {

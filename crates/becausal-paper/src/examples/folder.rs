@@ -1,4 +1,4 @@
-//! The folder of pictures and data beside the page.
+//! The folder of the page, with its pictures and data.
 
 use std::path::{Path, PathBuf};
 
@@ -6,31 +6,31 @@ use becausal::data::write_atomically;
 use becausal::render::Drawing;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::Failure;
 
 /// The name of the page.
 pub const PAGE: &str = "examples.html";
 
-/// A folder that examples are written into.
+/// The file that is written first: a folder that has it was written by an earlier run.
+pub const FIRST_FILE: &str = "lander-graph.json";
+
+/// The folder that the examples are written into.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes the folder; refuses one that holds something else.
+    /// Creates the folder. One with anything but an earlier run in it is refused.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let refuse =
-            |problem: String| Err(Failure::failed(format!("{}: {problem}", path.display())));
+        let refuse = |problem: String| Err(format!("{}: {problem}", path.display()).into());
         if path.is_file() {
-            return refuse("is a file; give the name of a folder with -o".into());
+            return refuse("this is a file; choose a folder with -o".into());
         }
         let occupied = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
-        if occupied && !path.join("lander-graph.json").is_file() {
-            return refuse(
-                "is a folder with something else in it; give another name with -o".into(),
-            );
+        if occupied && !path.join(FIRST_FILE).is_file() {
+            return refuse("the folder contains other files; choose another one with -o".into());
         }
         match std::fs::create_dir_all(path) {
             Ok(()) => Ok(Self(path.to_owned())),
-            Err(error) => refuse(format!("cannot make the folder: {error}")),
+            Err(error) => refuse(format!("cannot create the folder: {error}")),
         }
     }
 

@@ -2,29 +2,29 @@
 
 use becausal::env::find;
 use becausal::explain::Why;
-use becausal::explain::chain::{Chain, Part, Way};
-use becausal::render::Answer;
-use becausal::render::{Agreement, Claim, ComparisonSection, LayoutOptions, Piece, chain_layout};
+use becausal::explain::chain::{Chain, Node, Part, Way};
+use becausal::progress::Listener;
+use becausal::render::{Explained, LayoutOptions, chain_layout, graph_picture};
 
-use crate::arguments::Common;
-use crate::failure::Failure;
+use crate::Failure;
+use crate::comparison::{Agreement, Claim, ComparisonSection, Piece};
 use crate::number::{brief, count, counted};
 
-use super::edges::{Published, claim, is_edge, list, said};
-use super::folder::Folder;
+use super::edges::{Published, claim, is_edge, pair_words};
+use super::folder::{FIRST_FILE, Folder};
 use super::pilot::Pilot;
-use super::study::{HORIZON, Study, Subject};
-use super::{Size, percent};
+use super::study::{HORIZON, Study, Subject, evaluation_words};
+use super::{Size, list, texts};
 
 const ID: &str = "LunarLanderContinuous-v3";
 
 /// The paper's threshold of p-values in this experiment.
 const ETA: f64 = 0.05;
 
-/// The rewards of the paper's chain: coming closer, and turning upright.
+/// The rewards of the paper's chain: getting closer to the pad, and turning upright.
 const REWARDS: [&str; 2] = ["getting close", "balancing"];
 
-/// What the paper's chain begins with, and what that moves.
+/// The velocities that the paper's chain begins with, and the positions that they change.
 const VELOCITIES: [(&str, &str); 3] = [("vx", "x"), ("vy", "y"), ("v_angle", "angle")];
 
 /// The lander's figures.
@@ -33,33 +33,32 @@ pub struct Lander {
     /// The chain to the two rewards.
     why: Why,
     /// The chain of the same step to all rewards.
-    to_all: Why,
+    why_all_rewards: Why,
+    /// How many decisions were compared.
     compared: usize,
 }
 
 impl Lander {
-    pub fn measure(common: &Common, size: &Size) -> Result<Self, Failure> {
+    pub fn measure(listener: &Listener, size: &Size) -> Result<Self, Failure> {
         let policy = Box::new(Pilot(find(ID)?.schema()));
         let subject = Subject { id: ID, policy, rows: size.lander_rows, eta: ETA };
-        let study = Study::of(common, size, subject)?;
-        let legs = [study.slot("legs[0]"), study.slot("legs[1]")];
-        // A step in flight, as the paper's is: what the ground does to the craft is another story.
-        let (place, compared) = study.telling_step(size.decisions, |data, row| {
+        let study = Study::of(listener, size, subject)?;
+        let legs = [study.slot("legs[0]")?, study.slot("legs[1]")?];
+        // A step in flight, like the paper's: contact with the ground is another matter.
+        let (place, compared) = study.clearest_decision(size.decisions, |data, row| {
             (row..row + HORIZON).all(|row| legs.iter().all(|&leg| data.row(row)[leg] == 0.0))
         })?;
         let why = study.why(&study.model, place, &REWARDS)?;
-        let to_all = study.why(&study.model, place, &[])?;
-        Ok(Self { study, why, to_all, compared })
+        let why_all_rewards = study.why(&study.model, place, &[])?;
+        Ok(Self { study, why, why_all_rewards, compared })
     }
 
-    /// Pictures and data.
+    /// Writes pictures and data.
     pub fn write(&self, folder: &Folder) -> Result<(), Failure> {
-        let graph = becausal::render::graph_picture(&self.study.graph, self.study.data.schema())
-            .map_err(Failure::failed)?;
+        folder.text(FIRST_FILE, &self.study.graph.to_json())?;
+        let graph = graph_picture(&self.study.graph, self.study.data.schema())?;
         folder.drawing("lander-graph", &graph.drawing(&LayoutOptions::default()))?;
-        folder.text("lander-graph.json", &self.study.graph.to_json())?;
-        let chain = self.why.picture().map_err(Failure::failed)?;
-        folder.drawing("lander-chain", &chain.drawing(&chain_layout()))?;
+        folder.drawing("lander-chain", &self.why.picture()?.drawing(&chain_layout()))?;
         folder.json("lander-chain.json", &self.why.json())
     }
 
@@ -68,29 +67,51 @@ impl Lander {
     }
 
     fn graph_section(&self) -> Result<ComparisonSection, Failure> {
-        let Study { graph, data, paid, scores, .. } = &self.study;
-        let picture =
-            becausal::render::graph_picture(graph, data.schema()).map_err(Failure::failed)?;
-        let rest = self.study.slot("rest");
-        let rested = self.study.rows_with(|row| row[rest] == 1.0);
+        let study = &self.study;
+        let picture = graph_picture(&study.graph, study.data.schema())?;
+        Ok(ComparisonSection {
+            title: "Figure 3a: what causes what in LunarLander-Continuous".to_owned(),
+            published: texts(&[
+                "The graph discovered from 150,000 transitions of a trained policy, recorded with noise, by \
+                 FCIT with the threshold 0.05. States: position, velocity, angle, angular velocity, legs. \
+                 Actions: two throttles. Outcomes: fuel, crash, rest.",
+                "The figure is a picture; the table below lists the statements of the text.",
+            ]),
+            measured: vec![
+                Piece::Text(format!(
+                    "{} of the rule-based pilot that comes with Gymnasium's environment (return {}, {}). {} {} of \
+                     {} pairs are edges. {}",
+                    counted(study.data.len(), "transition"),
+                    brief(study.mean_return),
+                    evaluation_words(),
+                    study.method_words(),
+                    study.graph.edges().count(),
+                    study.graph.pairs().len(),
+                    study.score_words(),
+                )),
+                Piece::Picture(picture.drawing(&LayoutOptions::default())),
+            ],
+            claims: self.graph_claims()?,
+        })
+    }
+
+    fn graph_claims(&self) -> Result<Vec<Claim>, Failure> {
+        let graph = &self.study.graph;
+        let rest = self.study.slot("rest")?;
+        let landings = format!(
+            "The craft comes to rest in {} of the {} rows that the graph is discovered from.",
+            count(self.study.rows_with(|row| row[rest] == 1.0)),
+            count(self.study.learned.len())
+        );
         let causes = graph.parents("rest");
         let mut claims = vec![Claim {
             published: "Nothing is found to cause the outcome rest.".to_owned(),
-            measured: format!("Causes found of rest: {}.", list(&causes)),
+            measured: format!("Causes of rest: {}.", list(&causes)),
             agreement: Agreement::of(causes.is_empty()),
             reason: if causes.is_empty() {
-                format!(
-                    "The craft comes to rest in {} of {} rows.",
-                    count(rested),
-                    count(data.len())
-                )
+                landings
             } else {
-                format!(
-                    "The recorded pilot lands: the craft comes to rest in {} of {} rows, which is enough to see it. \
-                     The paper's policy gave too few occasions, as it says itself.",
-                    count(rested),
-                    count(data.len())
-                )
+                format!("{landings} The paper says that its own policy landed too rarely.")
             },
         }];
         for (velocity, position) in VELOCITIES {
@@ -108,60 +129,36 @@ impl Lander {
                 .collect();
             claims.push(Claim {
                 published: format!("The action influences {velocity} (the chain of figure 4)."),
-                measured: format!("Throttles found to cause {effect}: {}.", list(&found)),
+                measured: format!("Throttles that cause {effect}: {}.", list(&found)),
                 agreement: Agreement::of(!found.is_empty()),
                 reason: if found.is_empty() {
-                    throttles.map(|throttle| said(graph, (throttle, &effect))).join("; ")
+                    throttles.map(|throttle| pair_words(graph, (throttle, &effect))).join("; ")
                 } else {
                     String::new()
                 },
             });
         }
-        Ok(ComparisonSection {
-            title: "Figure 3a: what causes what in LunarLander-Continuous".to_owned(),
-            published: texts(&[
-                "The graph found from 150,000 transitions of a policy that had been trained before, recorded with noise; \
-                 FCIT with a threshold of 0.05. States: position, velocity, angle, angular velocity, legs; actions: two throttles; \
-                 outcomes: fuel, crash, rest.",
-                "The figure itself is a picture; the text says of it what the table below has.",
-            ]),
-            measured: vec![
-                Piece::Text(format!(
-                    "{} of a pilot by rules (the one that comes with Gymnasium's environment: {} a landing without noise, mean of 20), \
-                     in each episode up to half of the actions random; becausal's own test with the threshold {}. {} of {} pairs are edges. \
-                     One step ahead the causal model is off by {} of the variables' spread, on episodes that it did not learn from.",
-                    counted(data.len(), "transition"),
-                    brief(*paid),
-                    graph.eta,
-                    graph.edges().count(),
-                    graph.pairs.len(),
-                    percent(scores.mean_error()),
-                )),
-                Piece::Picture(picture.drawing(&LayoutOptions::default())),
-            ],
-            claims,
-        })
+        Ok(claims)
     }
 
     fn chain_section(&self) -> Result<ComparisonSection, Failure> {
-        let picture = self.why.picture().map_err(Failure::failed)?;
-        let trajectory = self.why.chain.trajectory();
+        let chain = &self.why.chain;
         Ok(ComparisonSection {
-            title: "Figure 4: a chain of 4 steps on LunarLander-Continuous".to_owned(),
+            title: "Figure 4: a chain of 4 steps in LunarLander-Continuous".to_owned(),
             published: texts(&[
-                "A chain over 4 steps to two of the rewards, coming closer to the pad and turning upright. The action first moves the \
-                 three velocities, and through them the angle and the distance.",
+                "A chain over 4 steps to two rewards: getting closer to the pad and turning upright. The \
+                 action first changes the three velocities, and through them the angle and the distance.",
             ]),
             measured: vec![
                 Piece::Text(format!(
-                    "Step {} of a recorded episode: of {} in flight that were compared, the one in which the action mattered most, by the \
-                     model. Influences above {}. {}",
-                    trajectory.first(),
+                    "Step {} of a recorded episode. By the model, its action matters most among the {} in flight that \
+                     were compared. Influences above {}. {}",
+                    chain.trajectory().first(),
                     counted(self.compared, "decision"),
-                    self.why.chain.graph().tau(),
+                    chain.graph().tau(),
                     self.why.sentence(),
                 )),
-                Piece::Picture(picture.drawing(&chain_layout())),
+                Piece::Picture(self.why.picture()?.drawing(&chain_layout())),
             ],
             claims: self.chain_claims(),
         })
@@ -170,64 +167,27 @@ impl Lander {
     fn chain_claims(&self) -> Vec<Claim> {
         let chain = &self.why.chain;
         let schema = chain.trajectory().schema();
-        let direct = moved_at_once(chain);
-        let first: Vec<&str> = VELOCITIES.iter().map(|(velocity, _)| *velocity).collect();
-        let others: Vec<&str> =
-            direct.iter().map(String::as_str).filter(|name| !first.contains(name)).collect();
-        let all = first.iter().all(|velocity| direct.iter().any(|name| name == velocity));
-        let same = all && others.is_empty();
-        let led = |from: &str, to: &str| {
-            chain.edges().any(|edge| {
-                edge.way == Way::Influence
-                    && edge.from.name(schema) == from
-                    && edge.to.name(schema) == to
-            })
-        };
         let through: Vec<String> = VELOCITIES
             .iter()
-            .filter(|(velocity, position)| led(velocity, position))
+            .filter(|(velocity, position)| has_influence(chain, velocity, position))
             .map(|(velocity, position)| format!("{velocity} → {position}"))
             .collect();
         let reached: Vec<&str> = REWARDS
             .into_iter()
             .filter(|name| chain.rewards().any(|node| node.name(schema) == *name))
             .collect();
-        let rests = |node: &becausal::explain::chain::Node| {
-            node.part == Part::Outcome && node.name(schema) == "rest"
-        };
-        let rest = self.to_all.chain.nodes().iter().any(rests);
+        let is_rest = |node: &Node| node.part == Part::Outcome && node.name(schema) == "rest";
+        let rest = self.why_all_rewards.chain.nodes().iter().any(is_rest);
         vec![
+            first_changes(chain),
             Claim {
-                published: "The action first moves the three velocities.".to_owned(),
-                measured: format!(
-                    "It moves at once: {}.",
-                    list(&direct.iter().map(String::as_str).collect::<Vec<_>>())
-                ),
-                agreement: Agreement::of(same),
-                reason: if same {
-                    String::new()
-                } else if all {
-                    format!(
-                        "All three are moved; {} too: the simulator moves positions and angle with the velocities after the push, \
-                         within the same step.",
-                        list(&others)
-                    )
-                } else {
-                    "In this state not every velocity has a notable part in what the action does."
-                        .to_owned()
-                },
-            },
-            Claim {
-                published: "Through the velocities it moves angle and distance.".to_owned(),
-                measured: format!(
-                    "In the chain: {}.",
-                    list(&through.iter().map(String::as_str).collect::<Vec<_>>())
-                ),
+                published: "Through the velocities it changes angle and distance.".to_owned(),
+                measured: format!("In the chain: {}.", list(&through)),
                 agreement: Agreement::of(through.len() == VELOCITIES.len()),
                 reason: if through.len() == VELOCITIES.len() {
                     String::new()
                 } else {
-                    "The others have no influence above the threshold in this state.".to_owned()
+                    "The others have no influence above the threshold in these states.".to_owned()
                 },
             },
             Claim {
@@ -237,14 +197,14 @@ impl Lander {
                 reason: String::new(),
             },
             Claim {
-                published: "rest is in no chain, as nothing was found to cause it.".to_owned(),
+                published: "rest is in no chain, because no cause of it was found.".to_owned(),
                 measured: format!(
-                    "In the chain of this step to all rewards rest is {}.",
-                    if rest { "there" } else { "not there" }
+                    "In the chain of this step to all rewards, rest {}.",
+                    if rest { "appears" } else { "does not appear" }
                 ),
                 agreement: Agreement::of(!rest),
                 reason: if rest {
-                    "Its causes were found here (see figure 3a).".to_owned()
+                    "Causes of it were found here (see figure 3a).".to_owned()
                 } else {
                     String::new()
                 },
@@ -253,8 +213,34 @@ impl Lander {
     }
 }
 
-/// The variables that the explained action acts on in the first step of a chain.
-pub fn moved_at_once(chain: &Chain) -> Vec<String> {
+/// The claim that the action first changes the velocities.
+fn first_changes(chain: &Chain) -> Claim {
+    let changed = changed_at_once(chain);
+    let is_velocity = |name: &str| VELOCITIES.iter().any(|(velocity, _)| *velocity == name);
+    let others: Vec<&str> =
+        changed.iter().map(String::as_str).filter(|name| !is_velocity(name)).collect();
+    let all = changed.len() - others.len() == VELOCITIES.len();
+    Claim {
+        published: "The action first changes the three velocities.".to_owned(),
+        measured: format!("It changes at once: {}.", list(&changed)),
+        agreement: Agreement::of(all && others.is_empty()),
+        reason: if !all {
+            "In this state not every velocity is on a path from the action to the two rewards."
+                .to_owned()
+        } else if others.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "All three, and also {}: within a step, the simulator first changes the velocities and then \
+                 moves the craft with the new ones.",
+                list(&others)
+            )
+        },
+    }
+}
+
+/// The variables that the explained action changes in the first step of a chain.
+fn changed_at_once(chain: &Chain) -> Vec<String> {
     let schema = chain.trajectory().schema();
     let mut names: Vec<String> = Vec::new();
     for edge in chain.edges().filter(|edge| edge.way == Way::Action && edge.from.step == 0) {
@@ -266,7 +252,11 @@ pub fn moved_at_once(chain: &Chain) -> Vec<String> {
     names
 }
 
-/// Paragraphs.
-pub fn texts(paragraphs: &[&str]) -> Vec<Piece> {
-    paragraphs.iter().map(|&text| Piece::Text(text.to_owned())).collect()
+/// Whether a chain has an influence of one variable on another, at any step.
+pub fn has_influence(chain: &Chain, from: &str, to: &str) -> bool {
+    let schema = chain.trajectory().schema();
+    let is_it = |node: Node, name: &str| node.name(schema) == name;
+    chain
+        .edges()
+        .any(|edge| edge.way == Way::Influence && is_it(edge.from, from) && is_it(edge.to, to))
 }

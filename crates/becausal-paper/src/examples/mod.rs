@@ -1,4 +1,4 @@
-//! `becausal reproduce examples`: the paper's figures and numbers beside ours, on one page.
+//! `becausal-paper examples`: the paper's figures and numbers beside ours, on one page.
 
 mod by_weight;
 mod edges;
@@ -14,15 +14,15 @@ mod table;
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use becausal::render::{Claim, Comparison};
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::arguments::{Common, ReproduceExamples};
-use crate::describe;
-use crate::failure::Failure;
+use crate::comparison::{Agreement, Claim, Comparison, Piece};
 use crate::number::brief;
+use crate::{Common, Failure, curves, progress};
 
 use folder::{Folder, PAGE};
 use lander::Lander;
@@ -30,90 +30,101 @@ use learning::Learning;
 use marines::Marines;
 use table::AimTable;
 
+/// Arguments of `becausal-paper examples`.
+#[derive(Args)]
+pub struct Arguments {
+    /// The folder for the page, pictures and data
+    #[arg(short, long, value_name = "DIR", default_value = "becausal-examples")]
+    output: PathBuf,
+    /// An environment of the learning curves (repeatable; the landers take hours; default: CartPole-v1)
+    #[arg(long, value_name = "ENV", value_parser = curves::environments())]
+    env: Vec<String>,
+    /// A small version that takes seconds: does everything work?
+    #[arg(long)]
+    quick: bool,
+}
+
 /// How much is done.
-pub struct Size {
+struct Size {
     quick: bool,
     lander_rows: usize,
-    /// Real steps that Build-Marine's policy learns from.
-    marine_training: usize,
+    /// Real steps that Build-Marine's policy is trained on.
+    marine_training_steps: usize,
     marine_rows: usize,
     /// Recorded decisions that are compared to find the one to explain.
     decisions: usize,
-    /// Networks of each world model, and their training steps.
+    /// Networks of each world model.
     members: usize,
-    fit: usize,
+    /// Maximum number of training steps of each network.
+    fit_steps: NonZeroUsize,
     aim_rows: usize,
-    /// Of the table and of the curves.
+    /// Seeds of the table and of the curves.
     seeds: &'static [u64],
 }
 
-const USUAL: Size = Size {
+const FULL_SIZE: Size = Size {
     quick: false,
     lander_rows: 150_000,
-    marine_training: 60_000,
+    marine_training_steps: 60_000,
     marine_rows: 20_000,
     decisions: 300,
     members: 5,
-    fit: 2000,
+    fit_steps: NonZeroUsize::new(2000).unwrap(),
     aim_rows: 20_000,
     seeds: &[1, 2, 3],
 };
-const QUICK: Size = Size {
+
+const QUICK_SIZE: Size = Size {
     quick: true,
     lander_rows: 1000,
-    marine_training: 1280,
+    marine_training_steps: 1280,
     marine_rows: 600,
     decisions: 12,
     members: 1,
-    fit: 20,
+    fit_steps: NonZeroUsize::new(20).unwrap(),
     aim_rows: 400,
     seeds: &[1],
 };
 
-impl Size {
-    fn aim_fit(&self) -> NonZeroUsize {
-        NonZeroUsize::new(self.fit).unwrap_or(NonZeroUsize::MIN)
-    }
-}
-
-pub fn run(common: &Common, arguments: &ReproduceExamples) -> Result<String, Failure> {
+pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     let started = Instant::now();
     let folder = Folder::create(&arguments.output)?;
-    let size = if arguments.quick { QUICK } else { USUAL };
+    let size = if arguments.quick { QUICK_SIZE } else { FULL_SIZE };
+    let listener = progress::lines(common.quiet);
     let say = |text: &str| {
         if !common.quiet {
             eprintln!("[{:>4.0} s] {text}", started.elapsed().as_secs_f64());
         }
     };
-    let time = if arguments.quick { "some seconds" } else { "some twelve minutes on two cores" };
-    say(&format!("the paper's figures on our environments: {time}"));
-    say("LunarLander-Continuous: record a pilot with noise, find the graph, fit the model");
-    let lander = Lander::measure(common, &size)?;
+    let time = if arguments.quick { "some seconds" } else { "about 12 minutes on two cores" };
+    say(&format!("the paper's figures, reproduced: {time}"));
+    say("LunarLander-Continuous: record a pilot with noise, discover the graph, fit the model");
+    let lander = Lander::measure(&listener, &size)?;
     lander.write(&folder)?;
-    say("Build-Marine: learn to act, record it with noise, find the graph, fit the models");
-    let marines = Marines::measure(common, &size)?;
+    say("Build-Marine: train a policy, record it with noise, discover the graph, fit the models");
+    let marines = Marines::measure(&listener, &size)?;
     marines.write(&folder)?;
-    say("AimTest: is the influence of each action recovered?");
-    let table = AimTable::measure(common, &size)?;
+    say("AimTest: is the influence under each action recovered?");
+    let table = AimTable::measure(&listener, &size)?;
     table.write(&folder)?;
-    say("learning curves: no model, a dense one, the full graph, the causal graph");
+    say("learning curves: no model, a dense model, the full graph, the causal graph");
     let environments = match arguments.env.as_slice() {
         [] => vec!["CartPole-v1".to_owned()],
         chosen => chosen.to_vec(),
     };
-    let learning = Learning::measure(common, &size, &environments, &folder)?;
+    let learning = Learning::measure(&listener, &size, &environments, &folder)?;
     learning.write(&folder)?;
-    let [graph_of_lander, chain_of_lander] = lander.sections()?;
-    let [graph_of_marines, chain_of_marines, full] = marines.sections()?;
+    let [lander_graph, lander_chain] = lander.sections()?;
+    let [marines_graph, marines_chain, marines_full] = marines.sections()?;
     let page = Comparison {
         title: "The paper and becausal, side by side".to_owned(),
         introduction: introduction(arguments),
         sections: vec![
-            graph_of_lander,
-            chain_of_lander,
-            graph_of_marines,
-            chain_of_marines,
-            full,
+            lander_graph,
+            lander_chain,
+            marines_graph,
+            marines_chain,
+            marines_full,
             table.section(),
             learning.section()?,
         ],
@@ -124,80 +135,78 @@ pub fn run(common: &Common, arguments: &ReproduceExamples) -> Result<String, Fai
     let seconds = started.elapsed().as_secs_f64();
     let [same, different, open] = page.tally();
     if common.json {
-        return Ok(describe::line(&json!({
+        let value = json!({
             "page": folder.path().join(PAGE),
             "same": same,
             "different": different,
             "open": open,
             "statements": statements(&page),
             "seconds": seconds,
-        })));
+        });
+        return Ok(format!("{value}\n"));
     }
     Ok(format!(
-        "{}: {same} statements of the paper come out the same, {different} differently, {open} were not measured \
-         ({} s for everything)\n{}pictures as .svg and data as .json and .csv are beside it\n",
+        "{}: of the paper's statements {same} hold here too, {different} do not, {open} were not \
+         measured ({} s in total)\n{}Pictures (.svg) and data (.json, .csv) are in the same folder.\n",
         folder.path().join(PAGE).display(),
         brief(seconds.round()),
         differences(&page),
     ))
 }
 
-/// What differs, a line each.
+/// The statements that do not hold, a line each.
 fn differences(page: &Comparison) -> String {
     let mut text = String::new();
-    for section in &page.sections {
-        for claim in &section.claims {
-            if claim.agreement == becausal::render::Agreement::Different {
-                let _ = writeln!(text, "  differs: {} {}", claim.published, claim.measured);
-            }
-        }
+    let claims = page.sections.iter().flat_map(|section| &section.claims);
+    for claim in claims.filter(|claim| claim.agreement == Agreement::Different) {
+        let _ = writeln!(text, "  differs: {} {}", claim.published, claim.measured);
     }
     text
 }
 
-fn introduction(arguments: &ReproduceExamples) -> Vec<String> {
+fn introduction(arguments: &Arguments) -> Vec<String> {
     let mut paragraphs = vec![
-        "Left, what Explainable Reinforcement Learning via a Causal World Model (Yu, Ruan and Xing, IJCAI 2023) shows, described in our \
-         words; right, the same measured with becausal by one command. Below each figure stands what the paper's text says about it, and \
-         what came out here: same or different is computed from the figures of this run."
+        "On the left: the figures and tables of Explainable Reinforcement Learning via a Causal \
+         World Model (Yu, Ruan and Xing, IJCAI 2023), described in our words. On the right: the \
+         same, measured with becausal by one command. Below each figure: the paper's statements \
+         about it and what this run found. Whether they agree is computed from this run."
             .to_owned(),
-        "Different from the paper everywhere: our environments are Gymnasium's lander bit for bit and a simulated Build-Marine in place of \
-         StarCraft II, the independence test is becausal's own, and influences in explanations are those of the state at hand."
+        "Some things differ from the paper throughout. The lander is Gymnasium's, reimplemented bit \
+         for bit. Build-Marine is a simulator instead of StarCraft II. The independence test is \
+         becausal's own. Explanations use the influences in the explained state; the paper's depend \
+         only on the action."
             .to_owned(),
     ];
     if arguments.quick {
         paragraphs.push(
-            "This is the quick version: few rows, small models, one seed. It shows that everything works, not how well."
+            "This is the quick version: few rows, small models, one seed. It shows that everything \
+             works, not how well."
                 .to_owned(),
         );
     }
     paragraphs
 }
 
-fn commands(arguments: &ReproduceExamples) -> Vec<(String, String)> {
+fn commands(arguments: &Arguments) -> Vec<(String, String)> {
     let quick = if arguments.quick { " --quick" } else { "" };
     let environments: Vec<String> = arguments.env.iter().map(|id| format!(" --env {id}")).collect();
-    let environments = environments.concat();
     let folder = arguments.output.display();
     vec![
         (
-            format!("becausal reproduce examples{quick}{environments} -o {folder}"),
+            format!("becausal-paper examples{quick}{} -o {folder}", environments.concat()),
             "made this page, its pictures and its data".to_owned(),
         ),
+        ("becausal-paper aim".to_owned(), "Table 1 alone, with other seeds or sizes".to_owned()),
         (
-            "becausal reproduce aim".to_owned(),
-            "the table alone, with other seeds or sizes".to_owned(),
-        ),
-        (
-            "becausal reproduce curves -o curves".to_owned(),
-            "the learning curves of all four environments, in hours".to_owned(),
+            "becausal-paper curves -o curves".to_owned(),
+            "the learning curves of all four environments; takes hours".to_owned(),
         ),
     ]
 }
 
 /// Every statement, for other programs.
 fn statements(page: &Comparison) -> Value {
-    let claim = |title: &str, claim: &Claim| {
+    let statement = |title: &str, claim: &Claim| {
         json!({
             "figure": title,
             "paper": claim.published,
@@ -207,11 +216,19 @@ fn statements(page: &Comparison) -> Value {
         })
     };
     let sections = page.sections.iter();
-    let all = sections.flat_map(|s| s.claims.iter().map(move |c| claim(&s.title, c)));
+    let all = sections.flat_map(|s| s.claims.iter().map(move |c| statement(&s.title, c)));
     Value::Array(all.collect())
 }
 
-/// A share as a percentage.
-fn percent(share: f64) -> String {
-    format!("{} %", brief(100.0 * share))
+/// Paragraphs.
+fn texts(paragraphs: &[&str]) -> Vec<Piece> {
+    paragraphs.iter().map(|&text| Piece::Text(text.to_owned())).collect()
+}
+
+/// Names with commas between them; `nothing` if there are none.
+fn list<S: AsRef<str>>(names: &[S]) -> String {
+    if names.is_empty() {
+        return "nothing".to_owned();
+    }
+    names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(", ")
 }

@@ -1,12 +1,11 @@
-//! A lander that is flown by rules.
+//! A pilot for the lander that follows rules.
 
 use std::sync::Arc;
 
-use becausal::Policy;
-use becausal::{Schema, Stream};
+use becausal::{Policy, Schema, Stream};
 
-/// The rules of the pilot that comes with Gymnasium's LunarLander: lean towards the pad, keep the height that
-/// the distance from it allows, and on the ground only brake.
+/// The heuristic pilot that comes with Gymnasium's LunarLander: lean towards the pad, keep a height in
+/// proportion to the distance from it, and on the ground only brake.
 pub struct Pilot(pub Arc<Schema>);
 
 impl Policy for Pilot {
@@ -27,7 +26,7 @@ impl Policy for Pilot {
         vec![(20.0 * climb - 1.0).clamp(-1.0, 1.0), (-20.0 * turn).clamp(-1.0, 1.0)]
     }
 
-    /// The rules leave nothing to chance.
+    /// The rules are deterministic.
     fn sample(&self, state: &[f64], _stream: &mut Stream) -> Vec<f64> {
         self.mode(state)
     }
@@ -36,7 +35,7 @@ impl Policy for Pilot {
 #[cfg(test)]
 mod tests {
     use becausal::Environment;
-    use becausal::env::{Options, find};
+    use becausal::env::{MAX_EPISODE_STEPS, Options, find, play_episode};
 
     use super::*;
 
@@ -45,17 +44,15 @@ mod tests {
         let entry = find("LunarLanderContinuous-v3").expect("known");
         let mut environment = entry.make(&Options::default()).expect("made");
         let pilot = Pilot(Arc::clone(environment.schema()));
+        let outcomes: Vec<String> = environment.schema().effects().split_off(7);
+        assert_eq!(outcomes, ["fuel", "crash", "rest"]);
         let mut rested = 0;
         for seed in 0..5 {
-            environment.reset(seed);
-            loop {
-                let action = pilot.mode(environment.state());
-                let step = environment.step(&action).expect("an action");
-                if step.terminated || step.truncated {
-                    rested += usize::from(step.outcomes[2] == 1.0);
-                    break;
-                }
-            }
+            let mut actor = |_: usize, state: &[f64]| Some(pilot.mode(state));
+            let episode = play_episode(&mut environment, seed, MAX_EPISODE_STEPS, &mut actor);
+            let episode = episode.expect("possible actions");
+            let last = episode.steps().last().expect("steps");
+            rested += usize::from(last.outcomes[2] == 1.0);
         }
         assert!(rested >= 4, "{rested} of 5 landings");
     }

@@ -1,22 +1,16 @@
-//! What both environments of the paper's figures go through: a policy, what it lives through, the graph,
-//! the model, and a chain.
+//! What both environments of the paper's figures go through: record a policy, discover the graph, fit the
+//! model, explain a decision.
 
-use std::ops::ControlFlow;
-
-use becausal::Policy;
-use becausal::discovery::{Options, discover};
-use becausal::env::{self, AnyEnvironment, find};
-use becausal::explain::{
-    Explainer, Options as Choices, Scale, Situation, Why, decisions, typical_actions,
-};
+use becausal::discovery::{CausalGraph, DiscoverParams, discover};
+use becausal::env::{self, AnyEnvironment, MAX_EPISODE_STEPS, find, play_episode, typical_actions};
+use becausal::explain::{Ask, Explainer, Moment, NEGLIGIBLE, Scale, Why, decisions};
 use becausal::learn::{ActorCritic, Exploration, Imagination, Settings, Training, interact};
 use becausal::model::{Dynamics, ModelKind, ModelParams, Scores, Structure, WorldModel};
-use becausal::{CausalGraph, Environment, Transitions};
+use becausal::progress::{Advance, Listener};
+use becausal::{Policy, Stream, Transitions};
 
-use crate::arguments::Common;
-use crate::failure::Failure;
-use crate::fit::split;
-use crate::progress::{EdgeProgress, MemberProgress, Progress};
+use crate::number::{counted, percent};
+use crate::{Failure, progress};
 
 use super::Size;
 
@@ -29,17 +23,17 @@ pub const TAU: f64 = 0.1;
 /// Seed of all that is random.
 const SEED: u64 = 1;
 
-/// The noise of what is recorded: in each episode some of the actions are random, from none to half of them.
+/// The share of the rows whose episodes are held out, before anything is learned.
+const HELD_OUT: f64 = 0.1;
+
+/// The noise while recording: in each episode a share of the actions, drawn from 0 to `rate`, is random.
 const NOISE: Exploration = Exploration { share: 1.0, rate: 0.5, ..Exploration::NONE };
 
 /// Episodes without noise that show how good the policy is.
-const EVALUATED: u64 = 20;
+const EVALUATION_EPISODES: u32 = 20;
 
-/// Differences below this share of a variable's spread in the data are not told, as in `explain`.
-const NEGLIGIBLE: f64 = 0.01;
-
-/// Actions that a decision is compared with, at most.
-const MOST_ACTIONS: usize = 16;
+/// Maximum number of actions that a decision is compared with.
+const MAX_ACTIONS: usize = 16;
 
 /// What is studied.
 pub struct Subject {
@@ -52,91 +46,104 @@ pub struct Subject {
     pub eta: f64,
 }
 
-/// What came of it.
+/// A recorded policy with its graph and model.
 pub struct Study {
-    pub policy: Box<dyn Policy>,
-    /// The mean return without noise, as the environment pays.
-    pub paid: f64,
+    policy: Box<dyn Policy>,
+    /// The mean return without noise, in the environment's own reward.
+    pub mean_return: f64,
+    /// All recorded episodes. Any of their steps can be explained.
     pub data: Transitions,
+    /// The episodes that the graph was discovered from and the models were fitted to.
+    pub learned: Transitions,
+    /// How many episodes were held out.
+    held_out_episodes: usize,
     pub graph: CausalGraph,
-    pub structure: Structure,
-    /// The causal model, and how well it predicts episodes that it did not learn from.
+    structure: Structure,
     pub model: WorldModel,
-    pub scores: Scores,
+    /// How well the causal model predicts the held-out episodes.
+    scores: Scores,
 }
 
 impl Study {
-    /// Records a policy with noise, finds the graph and fits the causal model.
-    pub fn of(common: &Common, size: &Size, subject: Subject) -> Result<Self, Failure> {
+    /// Records a policy with noise, holds episodes out, and learns the graph and the causal model from the
+    /// others.
+    pub fn of(listener: &Listener, size: &Size, subject: Subject) -> Result<Self, Failure> {
         let Subject { id, policy, rows, eta } = subject;
         let environment = find(id)?.make(&env::Options::default())?;
-        let paid = mean_return(&environment, policy.as_ref())?;
+        let mean_return = mean_return(&environment, policy.as_ref())?;
         let data = interact(&environment, policy.as_ref(), (rows, rows), NOISE, SEED)?;
-        let progress = EdgeProgress::new(common.quiet);
-        let options = Options { eta: Some(eta), seed: SEED, ..Options::default() };
-        let graph = discover(&data, &options, &|step| {
-            progress.show(step);
-            ControlFlow::Continue(())
-        })?;
-        progress.finish();
+        let split = data.split_episodes(HELD_OUT, &mut Stream::keyed(SEED, &[7]));
+        let learned = data.select_episodes(&split.train);
+        let params = DiscoverParams {
+            eta: Some(eta),
+            seed: SEED,
+            progress: listener.clone(),
+            ..DiscoverParams::default()
+        };
+        let graph = discover(&learned, &params)?;
         let structure = Structure::of(data.schema(), &graph);
-        let (learned, kept_apart) = split(&data, SEED);
-        let model = fit(common, size, ModelKind::Causal, &structure, &learned, true)?;
-        let scores = model.score(&kept_apart);
-        Ok(Self { policy, paid, data, graph, structure, model, scores })
+        let params = model_params(listener, size);
+        let (model, _) = WorldModel::fit(&learned, ModelKind::Causal, &structure, &params)?;
+        let scores = model.score(&data.select_episodes(&split.held_out));
+        let held_out_episodes = split.held_out.len();
+        Ok(Self {
+            policy,
+            mean_return,
+            data,
+            learned,
+            held_out_episodes,
+            graph,
+            structure,
+            model,
+            scores,
+        })
     }
 
-    /// A model of another kind on the same episodes; without pruning it is the paper's.
-    pub fn other_model(
-        &self,
-        common: &Common,
-        size: &Size,
-        kind: ModelKind,
-        pruned: bool,
-    ) -> Result<WorldModel, Failure> {
-        fit(common, size, kind, &self.structure, &split(&self.data, SEED).0, pruned)
+    /// The paper's counter-example, fitted to the same episodes: every effect reads every cause, and nothing
+    /// is pruned.
+    pub fn full_model(&self, listener: &Listener, size: &Size) -> Result<WorldModel, Failure> {
+        let params = ModelParams { prune: 1.0, ..model_params(listener, size) };
+        Ok(WorldModel::fit(&self.learned, ModelKind::Full, &self.structure, &params)?.0)
     }
 
-    /// Why the action of a recorded step was taken, by a model and for some rewards.
+    /// Why the action of a recorded step was taken, by a model and for some rewards (all if empty).
     pub fn why(
         &self,
         dynamics: &dyn Dynamics,
-        place: (usize, usize),
+        (episode, step): (usize, usize),
         rewards: &[&str],
     ) -> Result<Why, Failure> {
-        let explainer = self.explainer(dynamics, rewards)?;
-        let situation = Situation::recorded(&self.data, place.0, place.1, HORIZON)?;
-        Ok(explainer.why(&situation)?)
+        let moment = Moment::recorded(&self.data, episode, step)?;
+        Ok(self.explainer(dynamics, rewards)?.why(&moment)?)
     }
 
-    /// The recorded step (episode and step) in which the choice mattered most, by the causal model, among
-    /// those that are wanted, and how many were compared, `most` at most.
-    pub fn telling_step(
+    /// The recorded step (episode and step) whose action leads most clearly over the best other action, by
+    /// the causal model. Compares at most `max` of the steps that are `wanted`; returns how many.
+    pub fn clearest_decision(
         &self,
-        most: usize,
+        max: usize,
         wanted: impl Fn(&Transitions, usize) -> bool,
     ) -> Result<((usize, usize), usize), Failure> {
         let data = &self.data;
-        let all: Vec<(usize, usize)> = (0..data.episodes())
+        let candidates: Vec<(usize, usize)> = (0..data.episodes())
             .flat_map(|episode| {
-                let rows = data.episode(episode);
-                let whole = rows.len().saturating_sub(HORIZON - 1);
-                (0..whole).map(move |step| (episode, step))
+                let with_horizon = data.episode(episode).len().saturating_sub(HORIZON - 1);
+                (0..with_horizon).map(move |step| (episode, step))
             })
             .filter(|&(episode, step)| wanted(data, data.episode(episode).start + step))
             .collect();
-        let count = all.len().min(most);
+        let count = candidates.len().min(max);
         let places: Vec<(usize, usize)> =
-            (0..count).map(|at| all[at * all.len() / count]).collect();
+            (0..count).map(|at| candidates[at * candidates.len() / count]).collect();
         let explainer = self.explainer(&self.model, &[])?;
-        let actions = typical_actions(data.schema(), MOST_ACTIONS);
+        let actions = typical_actions(data.schema(), MAX_ACTIONS);
         let found = decisions(&explainer, data, &actions, &places)?;
         let first = found.first().map(|decision| (decision.episode, decision.step));
         let first = first.or(places.first().copied()).ok_or_else(|| {
-            Failure::failed(format!(
-                "{}: no recorded step is fit for the example; more rows would help",
+            format!(
+                "{}: no recorded step suits the example; record more rows",
                 data.schema().name()
-            ))
+            )
         })?;
         Ok((first, count))
     }
@@ -146,50 +153,71 @@ impl Study {
         dynamics: &'a dyn Dynamics,
         rewards: &[&str],
     ) -> Result<Explainer<'a>, Failure> {
-        let choices = Choices {
-            horizon: HORIZON,
-            tau: TAU,
-            rewards: rewards.iter().map(|&reward| reward.to_owned()).collect(),
-            discount: 1.0,
-        };
+        let ask = Ask::default().horizon(HORIZON).tau(TAU);
+        let ask = rewards.iter().fold(ask, |ask, &reward| ask.reward(reward));
         let policy = Some(self.policy.as_ref());
-        let explainer = Explainer::new(dynamics, policy, Some(&self.graph), choices)?;
+        let explainer = Explainer::new(dynamics, policy, Some(&self.graph), ask)?;
         Ok(explainer.with_scale(Scale::of(&self.data), NEGLIGIBLE))
     }
 
-    /// How many rows fulfil something.
+    /// How many of the rows that were learned from fulfil a condition.
     pub fn rows_with(&self, holds: impl Fn(&[f64]) -> bool) -> usize {
-        (0..self.data.len()).filter(|&row| holds(&self.data.row(row))).count()
+        (0..self.learned.len()).filter(|&row| holds(&self.learned.row(row))).count()
     }
 
     /// The slot of a variable's value in a row.
-    pub fn slot(&self, name: &str) -> usize {
-        let slots = self.data.schema().slots();
-        slots.iter().position(|slot| slot.name == name).unwrap_or(0)
+    pub fn slot(&self, name: &str) -> Result<usize, Failure> {
+        let schema = self.data.schema();
+        let slot = schema.slots().iter().position(|slot| slot.name == name);
+        Ok(slot.ok_or_else(|| format!("{} has no variable `{name}`", schema.name()))?)
+    }
+
+    /// How the data were recorded, divided and learned from.
+    pub fn method_words(&self) -> String {
+        format!(
+            "In each episode a random share of the actions, up to {}, is random. {} ({}) are held out before \
+             anything is learned. The graph is discovered from the other {} by becausal's own test \
+             with the threshold {}.",
+            percent(NOISE.rate),
+            counted(self.held_out_episodes, "episode"),
+            counted(self.scores.rows, "transition"),
+            counted(self.learned.len(), "transition"),
+            self.graph.eta,
+        )
+    }
+
+    /// How well the model predicts.
+    pub fn score_words(&self) -> String {
+        format!(
+            "On the held-out episodes, the causal model's root mean square error one step ahead is {} of \
+             a variable's standard deviation, on average over the variables.",
+            percent(self.scores.mean_error())
+        )
     }
 }
 
-/// What a policy is paid in an episode, in the mean, when it takes its most likely actions.
+/// `mean of 20 episodes without noise`.
+pub fn evaluation_words() -> String {
+    format!("mean of {EVALUATION_EPISODES} episodes without noise")
+}
+
+/// The mean return of a policy that always takes its most likely action, in the environment's own reward.
 fn mean_return(environment: &AnyEnvironment, policy: &dyn Policy) -> Result<f64, Failure> {
     let mut environment = environment.clone();
-    let mut paid = 0.0;
-    for seed in 0..EVALUATED {
-        environment.reset(seed);
-        loop {
-            let action = policy.mode(environment.state());
-            let step = environment.step(&action)?;
-            paid += step.reward;
-            if step.terminated || step.truncated {
-                break;
-            }
-        }
+    let mut actor = |_: usize, state: &[f64]| Some(policy.mode(state));
+    let mut total = 0.0;
+    for seed in 0..EVALUATION_EPISODES {
+        let seed = u64::from(seed);
+        let episode = play_episode(&mut environment, seed, MAX_EPISODE_STEPS, &mut actor)?;
+        total += episode.steps().iter().filter_map(|step| step.paid).sum::<f64>();
     }
-    Ok(paid / EVALUATED as f64)
+    Ok(total / f64::from(EVALUATION_EPISODES))
 }
 
-/// A policy that was learned without a model: any policy can be explained, however it was learned.
-pub fn learned_policy(
-    common: &Common,
+/// A policy trained without a model, and the real steps it took. Explanations work for any policy,
+/// however it was trained.
+pub fn trained_policy(
+    listener: &Listener,
     id: &str,
     steps: usize,
 ) -> Result<(ActorCritic, usize), Failure> {
@@ -197,36 +225,20 @@ pub fn learned_policy(
     let mut settings = Settings::preset(id, "default", Some(Imagination::None))?;
     settings.steps = steps;
     let mut training = Training::new(&environment, &settings, SEED)?;
-    let mut bar = Progress::new(steps, "steps of training", common.quiet);
-    let mut shown = 0;
     while !training.is_done() {
         let done = training.run_epoch()?.real_steps.min(steps);
-        bar.advance(done - shown);
-        shown = done;
+        let at = Advance { task: "train", unit: "real steps", done, total: steps, note: id };
+        progress::advance(listener, &at);
     }
-    bar.finish();
     Ok((training.best_agent().clone(), training.real_steps))
 }
 
-fn fit(
-    common: &Common,
-    size: &Size,
-    kind: ModelKind,
-    structure: &Structure,
-    data: &Transitions,
-    pruned: bool,
-) -> Result<WorldModel, Failure> {
-    let mut options = ModelParams {
+fn model_params(listener: &Listener, size: &Size) -> ModelParams {
+    ModelParams {
         members: size.members,
-        steps: size.fit,
+        steps: size.fit_steps.get(),
         seed: SEED,
+        progress: listener.clone(),
         ..ModelParams::default()
-    };
-    if !pruned {
-        options.prune = 1.0;
     }
-    let progress = MemberProgress::new(kind.name(), size.members, size.fit, common.quiet);
-    let (model, _) = WorldModel::fit(data, kind, structure, &options, &|step| progress.show(step))?;
-    progress.finish();
-    Ok(model)
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use becausal::run::{TrainingRun, masked};
 use becausal_core::Policy;
-use becausal_core::env::{AnyEnvironment, EnvironmentError, Options, Step, TimeLimit};
+use becausal_core::env::{AnyEnvironment, EnvironmentError, Options, StepResult, TimeLimit};
 use becausal_core::{Environment, Schema, Stream};
 use becausal_envs::find;
 use becausal_learn::{Imagination, LearningError, Settings, Training};
@@ -282,9 +282,9 @@ impl Environment for Still {
         std::slice::from_ref(&self.value)
     }
 
-    fn step(&mut self, _action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+    fn step(&mut self, _action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         let state = std::slice::from_ref(&self.value);
-        Ok(Step { state, outcomes: &[], reward: 0.0, terminated: false, truncated: false })
+        Ok(StepResult { state, outcomes: &[], reward: 0.0, terminated: false, truncated: false })
     }
 }
 
@@ -339,7 +339,7 @@ impl Environment for Failing {
         &self.state
     }
 
-    fn step(&mut self, _action: &[f64]) -> Result<Step<'_>, EnvironmentError> {
+    fn step(&mut self, _action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         let left = |left: usize| left.checked_sub(1);
         let sound = self.sound.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok();
         self.steps += 1;
@@ -347,7 +347,13 @@ impl Environment for Failing {
             self.state = [-1.0];
         }
         let truncated = self.steps >= 20 && (sound || !self.endless);
-        Ok(Step { state: &self.state, outcomes: &[], reward: 0.0, terminated: false, truncated })
+        Ok(StepResult {
+            state: &self.state,
+            outcomes: &[],
+            reward: 0.0,
+            terminated: false,
+            truncated,
+        })
     }
 }
 

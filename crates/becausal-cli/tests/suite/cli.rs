@@ -1,10 +1,8 @@
 //! The program as a person meets it: what it prints, what it refuses, and its exit codes.
 
-mod common;
-
 use std::fs;
 
-use common::{SCHEMA, assert_golden, done, folder, refused};
+use crate::common::{SCHEMA, assert_golden, done, folder, refused};
 
 const IDS: [&str; 6] = [
     "AimTest-v0",

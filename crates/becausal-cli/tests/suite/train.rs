@@ -1,12 +1,10 @@
 //! `becausal train`: what it writes, and that a kill loses at most the current epoch.
 
-mod common;
-
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{done, folder, refused};
+use crate::common::{done, folder, refused};
 
 /// A small training.
 const SMALL: [&str; 17] = [
@@ -39,7 +37,7 @@ fn curves(folder: &std::path::Path) -> Vec<String> {
 }
 
 #[test]
-fn a_killed_training_goes_on_to_the_same_end() {
+fn a_killed_training_resumes_to_the_same_end() {
     let folder = folder();
     let whole = done(folder.path(), &small(&["-o", "whole"]));
     let whole: serde_json::Value = serde_json::from_str(&whole).expect("one line of JSON");
@@ -53,17 +51,18 @@ fn a_killed_training_goes_on_to_the_same_end() {
         .spawn()
         .expect("it runs");
     let run = folder.path().join("killed");
-    // Until some epochs are saved, or it is too fast for us.
     let patience = Instant::now() + Duration::from_mins(2);
-    while Instant::now() < patience && child.try_wait().expect("known").is_none() {
+    loop {
+        assert!(Instant::now() < patience, "no epoch was saved");
+        assert!(child.try_wait().expect("known").is_none(), "it ended before it was killed");
         let saved = fs::read_to_string(run.join("checkpoint.json")).unwrap_or_default();
         if saved.contains("epoch-000002") || saved.contains("epoch-000003") {
             break;
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    child.kill().expect("killed, or gone already");
-    child.wait().expect("gone");
+    child.kill().expect("killed");
+    assert_eq!(child.wait().expect("gone").code(), None, "ended by the kill, not by itself");
     let resumed = done(
         folder.path(),
         &["train", "CartPole-v1", "-o", "killed", "--resume", "--json", "--quiet"],

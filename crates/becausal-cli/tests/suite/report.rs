@@ -1,12 +1,10 @@
 //! `becausal report` and `becausal demo`: pages that are whole, safe and the same every time.
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use common::{done, folder, refused};
+use crate::common::{done, folder, refused};
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::Value;
 
@@ -110,7 +108,51 @@ fn a_log_with_hostile_names_becomes_a_harmless_page() {
     }
     let shown = |node: &Node<'_, '_>| node.text().is_some_and(|text| text.contains(HOSTILE));
     assert!(document.descendants().filter(shown).count() > 5, "it is shown as the text that it is");
-    assert!(page.contains("There is no audit: this run has no built-in environment"));
+    assert!(page.contains("There is no audit: this run has no environment"));
+    commands_run(at, &page);
+}
+
+/// Every command that a page shows can be run as it stands.
+fn commands_run(at: &Path, page: &str) {
+    let text = parsed(page);
+    let document = document(&text);
+    let commands: Vec<String> = document
+        .descendants()
+        .filter(|node| node.tag_name().name() == "code")
+        .filter_map(|node| node.text().map(str::to_owned))
+        .filter(|text| text.starts_with("becausal "))
+        .collect();
+    assert!(commands.len() >= 3, "{commands:?}");
+    let program = Path::new(env!("CARGO_BIN_EXE_becausal")).parent().expect("its folder");
+    for command in commands {
+        let script = format!("PATH='{}':$PATH; {command} --quiet", program.display());
+        let output = std::process::Command::new("bash")
+            .current_dir(at)
+            .args(["-c", &script])
+            .output()
+            .expect("a shell");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command}\n{errors}");
+    }
+}
+
+#[test]
+fn every_command_of_a_page_runs_for_a_log_of_ones_own() {
+    let folder = folder();
+    let at = folder.path();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/greenhouse");
+    let log = fs::read_to_string(root.join("log.csv")).expect("a log");
+    // A name with a space, a column that is not in the schema, and a graph that is given.
+    fs::write(at.join("my log.csv"), log).expect("a log");
+    fs::copy(root.join("schema.toml"), at.join("my schema.toml")).expect("a schema");
+    let own = ["--schema", "my schema.toml", "--ignore", "timestamp", "-q"];
+    done(at, &[&["discover", "my log.csv", "-o", "graph.json"][..], &own].concat());
+    let fit = ["fit", "my log.csv", "--graph", "graph.json", "-o", "my run"];
+    done(at, &[&fit[..], &["--members", "1", "--steps", "30"], &own].concat());
+    done(at, &["report", "my run", "-o", "my report.html", "--steps", "3", "-q"]);
+    let page = fs::read_to_string(at.join("my report.html")).expect("a page");
+    assert!(page.contains("becausal fit &#39;my log.csv&#39; --schema"), "the fit is shown");
+    commands_run(at, &page);
 }
 
 #[test]
@@ -158,7 +200,7 @@ fn a_trained_run_is_shown_in_new_episodes_with_its_curves_and_drawings() {
     for words in [
         "How it learned",
         "The best evaluation was ",
-        "An episode that the trained policy played anew, from seed ",
+        "An episode that the trained policy played from seed ",
         "10 episodes that the policy played after the training",
         "becausal explain run --episode-seed ",
     ] {
@@ -195,7 +237,7 @@ fn what_cannot_be_reported_is_said() {
     fs::write(at.join("run/config.toml"), "command = \"train\"\n").expect("a damaged file");
     for command in [&["report", "run", "-o", "a.html"][..], &["explain", "run", "--step", "0"]] {
         let text = refused(at, command, 1);
-        assert!(text.contains("run/config.toml: cannot tell which environment"), "{text}");
+        assert!(text.contains("run/config.toml: cannot tell how the run was made"), "{text}");
         assert!(text.contains("`seed` is missing"), "{text}");
     }
     assert!(!at.join("a.html").exists());

@@ -1,11 +1,9 @@
 //! `becausal fit`, and what is made of its runs: `explain` and `audit`.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{done, refused};
+use crate::common::{done, refused};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -122,23 +120,47 @@ fn what_cannot_be_fitted_or_opened_is_refused_in_words() {
 }
 
 #[test]
-fn the_papers_table_is_printed_and_given_as_json() {
+fn the_options_of_a_recorded_environment_are_kept_for_the_audit() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();
-    let small = ["reproduce", "aim", "--rows", "800", "--seeds", "1,2", "--steps", "30", "-q"];
-    let text = done(at, &small);
-    assert!(text.contains("99.3 %") && text.contains("Causal, by effect"), "{text}");
-    let text = done(at, &[&small[..], &["--json"]].concat());
-    let value: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(value["rows"], 800);
-    let methods = &value["methods"];
-    // What needs no learning is known beforehand.
-    assert_eq!(methods["empty"]["accuracy"], 0.74);
-    assert_eq!(methods["identity"]["accuracy"], 0.92);
-    for method in ["direct", "full_attention", "causal_attention", "effect", "action_blind"] {
-        let of = &methods[method];
-        assert!(of["accuracy"].as_f64().is_some_and(|a| (0.2..=1.0).contains(&a)), "{method}");
-        assert_eq!(of["per_seed"].as_array().map(Vec::len), Some(2));
-        assert!(of["f1"].is_number() && of["shd"].is_number());
+    for file in ["data.parquet", "data.csv", "data.npz"] {
+        let collect = ["collect", "CartPole-v1", "-n", "400", "-o", file, "-q"];
+        done(at, &[&collect[..], &["--env-option", "max_episode_steps=7"]].concat());
+        small_fit(at, &["fit", file, "-o", "run"]);
+        let config = fs::read_to_string(at.join("run/config.toml")).expect("a record");
+        assert!(config.contains("max_episode_steps = \"7\""), "{file}: {config}");
+        let run = becausal::Run::open(at.join("run")).expect("a run");
+        let mut environment = run.environment().expect("a built-in one").clone();
+        let mut actor = |step: usize, _: &[f64]| Some(vec![(step % 2) as f64]);
+        let played = becausal::env::play_episode(&mut environment, 1, 100, &mut actor);
+        assert_eq!(played.expect("an episode").len(), 7, "{file}: the run lost its options");
     }
+}
+
+#[test]
+fn the_run_of_a_fit_says_what_it_was_scored_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    done(at, &["collect", "AimTest-v0", "-n", "500", "-o", "data.parquet", "-q"]);
+    let scored = |extra: &[&str]| -> Value {
+        let text =
+            small_fit(at, &[&["fit", "data.parquet", "-o", "run", "--json"], extra].concat());
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let own = scored(&[]);
+    assert!(
+        own["scored_on"].as_str().is_some_and(|on| on.contains("neither discovery nor")),
+        "{own}"
+    );
+    let run = becausal::Run::open(at.join("run")).expect("a run");
+    let graph = run.graph().get().expect("a graph").clone();
+    let held_out = own["scores"]["rows"].as_u64().expect("rows");
+    assert!(held_out > 0);
+    assert_eq!(graph.rows as u64 + held_out, 500, "discovery saw no held-out row");
+    done(at, &["discover", "data.parquet", "-o", "graph.json", "-q"]);
+    let given = scored(&["--graph", "graph.json"]);
+    assert!(
+        given["scored_on"].as_str().is_some_and(|on| on.contains("the graph may come")),
+        "{given}"
+    );
 }

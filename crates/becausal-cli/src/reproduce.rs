@@ -1,0 +1,28 @@
+//! `becausal reproduce`: hands over to `becausal-paper`.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::arguments::Reproduce;
+use crate::failure::Failure;
+
+/// The program that measures the paper's tables and figures anew.
+const PROGRAM: &str = "becausal-paper";
+
+pub fn run(arguments: &Reproduce) -> Result<String, Failure> {
+    let beside = std::env::current_exe().ok().map(|program| program.with_file_name(PROGRAM));
+    let program = beside.filter(|path| path.is_file()).unwrap_or_else(|| PathBuf::from(PROGRAM));
+    let status = Command::new(&program).args(&arguments.arguments).status().map_err(|error| {
+        Failure::failed(format!(
+            "cannot start {PROGRAM}: {error}. It is not installed with this program; from a \
+             checkout: cargo run --release -p {PROGRAM} -- {}",
+            arguments.arguments.join(" ")
+        ))
+    })?;
+    match status.code() {
+        Some(0) => Ok(String::new()),
+        // It has said why.
+        Some(code) => std::process::exit(code),
+        None => Err(Failure::failed(format!("{PROGRAM} was ended by a signal"))),
+    }
+}

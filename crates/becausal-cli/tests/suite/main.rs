@@ -1,0 +1,11 @@
+//! What the program prints, writes and refuses.
+
+mod cli;
+mod common;
+mod discover;
+mod documents;
+mod fit;
+#[cfg(unix)]
+mod interrupt;
+mod report;
+mod train;

@@ -1,0 +1,43 @@
+//! `becausal-paper aim`: every method gets a row, and wrong usage is refused.
+
+mod common;
+
+use common::{fails, folder, succeeds};
+use serde_json::Value;
+
+#[test]
+fn every_method_gets_a_row_and_an_entry() {
+    let folder = folder();
+    let at = folder.path();
+    let small = ["aim", "--rows=800", "--seeds=1,2", "--steps=30", "-q"];
+    let text = succeeds(at, &small);
+    assert!(text.contains("100 edges to recover from 800 rows"), "{text}");
+    for name in ["Direct", "Full graph", "Causal graph, attention", "Causal graph, by effect"] {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{name}\n{text}");
+    }
+    assert!(text.contains("99.3 %") && text.contains("74.0 %"), "{text}");
+    let text = succeeds(at, &[&small[..], &["--json", "--threads=1"]].concat());
+    let value: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(value["rows"], 800);
+    let methods = &value["methods"];
+    // What needs no learning is known beforehand.
+    assert_eq!(methods["empty"]["accuracy"], 0.74);
+    assert_eq!(methods["identity"]["accuracy"], 0.92);
+    for method in ["direct", "full_attention", "causal_attention", "effect", "action_blind"] {
+        let scores = &methods[method];
+        assert!(scores["accuracy"].as_f64().is_some_and(|a| (0.2..=1.0).contains(&a)), "{method}");
+        assert_eq!(scores["per_seed"].as_array().map(Vec::len), Some(2));
+        assert!(scores["f1"].is_number() && scores["shd"].is_number());
+    }
+}
+
+#[test]
+fn failures_and_wrong_usage_have_their_own_exit_codes() {
+    let folder = folder();
+    let at = folder.path();
+    let words = fails(at, &["aim", "--rows=0", "-q"], 1);
+    assert!(words.starts_with("error: "), "{words}");
+    fails(at, &["aim", "--steps=0"], 2);
+    fails(at, &["curves", "--env=Pong-v5", "-o", "c"], 2);
+    fails(at, &["tables"], 2);
+}
