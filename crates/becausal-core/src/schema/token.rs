@@ -54,9 +54,9 @@ pub(super) fn tokens(source: &str) -> Result<Vec<(Token, Range<usize>)>, Fault> 
             let length = rest.find(|c: char| !is_name(c)).unwrap_or(rest.len());
             (Token::Name(rest[..length].to_owned()), length)
         } else if first == '"' {
-            let length = rest[1..].find('"').ok_or_else(|| {
-                Fault::new(at..source.len(), "the label has no closing \"")
-            })?;
+            let length = rest[1..]
+                .find('"')
+                .ok_or_else(|| Fault::new(at..source.len(), "the label has no closing \""))?;
             (Token::Label(rest[1..=length].to_owned()), length + 2)
         } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
             (Token::Sign(sign), sign.len())

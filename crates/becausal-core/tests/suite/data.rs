@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::{ENDINGS, mixed, mixed_schema};
-use becausal_core::data::{
-    Column, Problem, ReadOptions, Recording, Spread, Writer, read, write,
-};
+use becausal_core::data::{Column, Problem, ReadOptions, Recording, Spread, Writer, read, write};
 use becausal_core::{Schema, Stream, Transitions};
 use proptest::prelude::*;
 
