@@ -1,9 +1,9 @@
 //! Random streams: NumPy's `SeedSequence` and `PCG64`, bit for bit.
 //!
-//! All of becausal uses this one generator. It is the one behind `numpy.random.default_rng(seed)`, so
-//! an environment seeded here starts exactly like the same environment in Gymnasium. It is small and
-//! `Clone`. Its seed sequence derives independent streams from a seed and a key, so that results of
-//! parallel work do not depend on the number of threads.
+//! All of becausal uses this one generator. It is the one behind `numpy.random.default_rng(seed)`,
+//! so an environment seeded here starts exactly like the same environment in Gymnasium. It is small
+//! and `Clone`. Its seed sequence derives independent streams from a seed and a key, so that
+//! results of parallel work do not depend on the number of threads.
 
 /// A seeded stream of random numbers.
 ///
@@ -31,8 +31,8 @@ impl Stream {
 
     /// An independent stream for each key: NumPy's `SeedSequence(seed, spawn_key=key)`.
     ///
-    /// A stream depends on its key alone: episode 7 draws the same numbers whichever thread runs it,
-    /// and whether or not episode 6 ran before.
+    /// A stream depends on its key alone: episode 7 draws the same numbers whichever thread runs
+    /// it, and whether or not episode 6 ran before.
     #[must_use]
     pub fn keyed(seed: u64, key: &[u32]) -> Self {
         let words = generate_state(&mix(&entropy(seed, key)));
@@ -106,8 +106,8 @@ impl Stream {
 
     /// A draw from the standard normal distribution.
     ///
-    /// It takes exactly one uniform number, through the inverse of the distribution function. So two
-    /// streams in the same state stay aligned whatever is drawn from them.
+    /// It takes exactly one uniform number, through the inverse of the distribution function. So
+    /// two streams in the same state stay aligned whatever is drawn from them.
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
     pub fn normal(&mut self) -> f64 {
         const SCALE: f64 = 1.0 / 9_007_199_254_740_992.0; // 2^-53

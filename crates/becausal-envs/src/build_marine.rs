@@ -1,19 +1,20 @@
 //! BuildMarine-v0: the economy of StarCraft II's mini-game Build-Marines, at the paper's level of
 //! macro actions.
 //!
-//! This is not the game itself but a simulator of the parts that matter to the paper's six variables.
+//! This is not the game itself but a simulator of the parts that matter to the paper's six
+//! variables.
 //!
-//! *From what is known of the game*: costs, build times, supply, requirements, the start, and the rate
-//! of mining (see `minerals`). *From the paper's program*: the orders of each macro action; counts
-//! include buildings under construction; finished builders and new workers stay idle until the next
-//! action sends them back; an episode ends with the first action that ends after 1600 calls.
-//! *Assumed*: workers start spread over the fields; walking to a building site takes 60 loops (the
-//! sites are 40 to 80 away); workers sent back go to the least crowded fields. *Not simulated*: space
-//! and collisions, the loss of a builder's load, the game's limit of 200 supply beyond what 28 depots
-//! provide.
+//! *From what is known of the game*: costs, build times, supply, requirements, the start, and the
+//! rate of mining (see `minerals`). *From the paper's program*: the orders of each macro action;
+//! counts include buildings under construction; finished builders and new workers stay idle until
+//! the next action sends them back; an episode ends with the first action that ends after 1600
+//! calls. *Assumed*: workers start spread over the fields; walking to a building site takes 60
+//! loops (the sites are 40 to 80 away); workers sent back go to the least crowded fields. *Not
+//! simulated*: space and collisions, the loss of a builder's load, the game's limit of 200 supply
+//! beyond what 28 depots provide.
 //!
-//! The six variables are not the whole state. Where each worker is in its cycle, and whether some are
-//! idle, is hidden. It appears as noise of some tens in `money` and of two calls in `time`.
+//! The six variables are not the whole state. Where each worker is in its cycle, and whether some
+//! are idle, is hidden. It appears as noise of some tens in `money` and of two calls in `time`.
 //!
 //! Calibration on the paper's example: 7 to 11 depots with money 505 to 330, then barracks 1 to 3
 //! with 330 to 465, then 3 to 6 with 465 to 430, then 6 marines. From the same counts with 12

@@ -1,4 +1,5 @@
-//! A picture of CartPole: the track with its limits, the cart, and the pole with its allowed angles.
+//! A picture of CartPole: the track with its limits, the cart, and the pole with its allowed
+//! angles.
 
 use std::fmt::Write;
 

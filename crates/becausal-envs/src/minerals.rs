@@ -1,7 +1,8 @@
 //! Mining: workers walk between a base and mineral fields. Each field is mined by one at a time.
 //!
 //! A queue per field is enough to reproduce what is known of the game: about 42 minerals per worker
-//! and minute with up to two workers per field, and about 102 per field and minute with three or more.
+//! and minute with up to two workers per field, and about 102 per field and minute with three or
+//! more.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Sine and cosine of a 32-bit angle, the same on every processor and system.
 //!
-//! The reference trajectories were computed with `sincosf` of the GNU C library. Its method is public:
-//! reduce the angle by multiples of a quarter turn in 64-bit floats, evaluate one minimax
+//! The reference trajectories were computed with `sincosf` of the GNU C library. Its method is
+//! public: reduce the angle by multiples of a quarter turn in 64-bit floats, evaluate one minimax
 //! polynomial for the sine and one for the cosine, round once. This file does the same with plain
 //! 64-bit multiplications and additions, so that no system library is called.
 //!

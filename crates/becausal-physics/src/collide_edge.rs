@@ -123,8 +123,8 @@ pub(crate) fn collide_edge_polygon(
     manifold
 }
 
-/// The side of the polygon with the largest separation, among those that face the edge; the first one
-/// that separates the shapes entirely, if there is one.
+/// The side of the polygon with the largest separation, among those that face the edge; the first
+/// one that separates the shapes entirely, if there is one.
 fn best_side(
     vertices: &[Vector],
     normals: &[Vector],

@@ -1,7 +1,7 @@
 //! Contacts: pairs of fixtures whose boxes overlap, with their manifolds.
 //!
-//! Contacts are stored in the order in which they were created. Where order matters, they are visited
-//! from the newest to the oldest.
+//! Contacts are stored in the order in which they were created. Where order matters, they are
+//! visited from the newest to the oldest.
 
 use crate::body::{Body, BodyId, BodyKind};
 use crate::collide_edge::collide_edge_polygon;

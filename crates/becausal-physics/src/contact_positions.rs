@@ -50,7 +50,8 @@ impl ContactPosition {
         }
     }
 
-    /// One iteration, which removes the share `rate` of the overlap. Returns the minimum separation.
+    /// One iteration, which removes the share `rate` of the overlap. Returns the minimum
+    /// separation.
     pub fn solve(&self, positions: &mut [Position], rate: f32) -> f32 {
         let mut minimum = 0.0_f32;
         let mut places = self.slots.map(|slot| positions[slot]);

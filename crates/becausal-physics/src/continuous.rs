@@ -1,5 +1,5 @@
-//! Continuous collision: bodies that would tunnel through a static body within the step are moved to
-//! their moment of impact, in order of time, and solved from there.
+//! Continuous collision: bodies that would tunnel through a static body within the step are moved
+//! to their moment of impact, in order of time, and solved from there.
 
 use crate::body::BodyKind;
 use crate::contact_positions::ContactPosition;

@@ -1,5 +1,5 @@
-//! Islands: groups of bodies that touch or are joined. Each is collected by depth-first search, solved
-//! together, and put to sleep together.
+//! Islands: groups of bodies that touch or are joined. Each is collected by depth-first search,
+//! solved together, and put to sleep together.
 
 use crate::body::BodyKind;
 use crate::contact_positions::ContactPosition;

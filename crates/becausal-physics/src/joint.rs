@@ -1,5 +1,5 @@
-//! The revolute joint: two bodies share a point. A motor can turn one relative to the other, and limits
-//! can keep the angle between them in a range.
+//! The revolute joint: two bodies share a point. A motor can turn one relative to the other, and
+//! limits can keep the angle between them in a range.
 
 use crate::body::BodyId;
 use crate::error::{Error, finite, not_negative};

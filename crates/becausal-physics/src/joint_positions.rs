@@ -1,4 +1,5 @@
-//! The position solver of joints: moves the angle back between the limits, then the anchors together.
+//! The position solver of joints: moves the angle back between the limits, then the anchors
+//! together.
 
 use crate::body::Body;
 use crate::joint::{Joint, LimitState, Limits};

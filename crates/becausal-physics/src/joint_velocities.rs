@@ -1,7 +1,7 @@
 //! The velocity solver of joints.
 //!
-//! The point and the angle of a joint at a limit are solved together, as a 3 by 3 system. The sign of
-//! the angular impulse then decides whether the limit holds or lets go.
+//! The point and the angle of a joint at a limit are solved together, as a 3 by 3 system. The sign
+//! of the angular impulse then decides whether the limit holds or lets go.
 
 use crate::body::Body;
 use crate::joint::{Joint, JointImpulses, LimitState};
@@ -135,7 +135,8 @@ impl JointVelocity {
         record
     }
 
-    /// Adds the wanted impulse to that of the motor, as far as its torque allows. Returns the change.
+    /// Adds the wanted impulse to that of the motor, as far as its torque allows. Returns the
+    /// change.
     #[inline]
     fn drive(&mut self, wanted: f32) -> f32 {
         let max_impulse = self.motor.map_or(0.0, |(_, _, max_impulse)| max_impulse);

@@ -125,8 +125,8 @@ pub(crate) struct ClipPoint {
     pub feature: Feature,
 }
 
-/// The part of a segment behind a line (Sutherland-Hodgman clipping); `None` if fewer than two points
-/// remain. `corner` is the corner of the reference shape that the line goes through.
+/// The part of a segment behind a line (Sutherland-Hodgman clipping); `None` if fewer than two
+/// points remain. `corner` is the corner of the reference shape that the line goes through.
 pub(crate) fn clip(
     segment: [ClipPoint; 2],
     normal: Vector,

@@ -1,8 +1,8 @@
 //! Detects when an iteration repeats itself (Brent's cycle detection).
 //!
-//! Iterative solvers in floating point soon reach a fixed point or a short cycle of states. From then
-//! on the result of the remaining iterations is known, and they can be skipped. The result is the same
-//! to the last bit.
+//! Iterative solvers in floating point soon reach a fixed point or a short cycle of states. From
+//! then on the result of the remaining iterations is known, and they can be skipped. The result is
+//! the same to the last bit.
 
 /// The bits of a remembered state.
 pub(crate) type Memory = Vec<u32>;
@@ -45,8 +45,8 @@ impl Watch {
         self.remaining %= period;
     }
 
-    /// Must be called with the state after every iteration. Returns the number of iterations since the
-    /// state was the same, if it was.
+    /// Must be called with the state after every iteration. Returns the number of iterations since
+    /// the state was the same, if it was.
     ///
     /// A cycle of length n is detected within about 3 n iterations after it was entered.
     #[inline]

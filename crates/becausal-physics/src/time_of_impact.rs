@@ -1,8 +1,8 @@
-//! The moment within a step at which two moving convex shapes come as close as their skins allow, by
-//! conservative advancement along separating axes.
+//! The moment within a step at which two moving convex shapes come as close as their skins allow,
+//! by conservative advancement along separating axes.
 //!
-//! The distance search gives an axis. A mix of bisection and secants finds the latest moment at which
-//! the shapes are still apart along it. There the distance search is repeated.
+//! The distance search gives an axis. A mix of bisection and secants finds the latest moment at
+//! which the shapes are still apart along it. There the distance search is repeated.
 
 use crate::distance::{SimplexCache, distance, support};
 use crate::settings::{LINEAR_SLOP, MAX_VERTICES, SKIN, greater};

@@ -1,5 +1,5 @@
-//! Rotations, rigid transforms, and sweeps. A sweep is the motion over one step; the position at any
-//! moment within the step is interpolated from it.
+//! Rotations, rigid transforms, and sweeps. A sweep is the motion over one step; the position at
+//! any moment within the step is interpolated from it.
 
 use crate::angle::sine_cosine;
 use crate::settings::FULL_TURN;

@@ -1,11 +1,11 @@
 //! The velocity iterations of an island, with replay.
 //!
-//! The velocities of an island settle long before the last iteration, but the impulses of its joints
-//! may not: a motor that presses a joint against its limit adds to both impulses in every iteration.
-//! Once the velocities repeat, the iterations are no longer solved. The impulses of one period are
-//! recorded and then added again, as long as every decision (the maximum torque of the motor, the
-//! rounding of its impulse, the sign at the limit) is as recorded. The result is the same to the last
-//! bit.
+//! The velocities of an island settle long before the last iteration, but the impulses of its
+//! joints may not: a motor that presses a joint against its limit adds to both impulses in every
+//! iteration. Once the velocities repeat, the iterations are no longer solved. The impulses of one
+//! period are recorded and then added again, as long as every decision (the maximum torque of the
+//! motor, the rounding of its impulse, the sign at the limit) is as recorded. The result is the
+//! same to the last bit.
 
 use crate::contact_solver::ContactVelocity;
 use crate::island::Island;

@@ -89,8 +89,8 @@ impl World {
     /// Attaches a shape to a body and adds its mass to that of the body.
     ///
     /// # Errors
-    /// When there is no such body, a number of the material is negative or not finite, or the mass of
-    /// the body would be invalid.
+    /// When there is no such body, a number of the material is negative or not finite, or the mass
+    /// of the body would be invalid.
     pub fn add_fixture(
         &mut self,
         body: BodyId,

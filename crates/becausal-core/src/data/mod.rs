@@ -1,9 +1,9 @@
 //! Recorded transitions in columns, and their files.
 //!
-//! There is one row per transition, in time order. Columns are named like the variables, next states
-//! with a prime (`x'`), the elements of a vector `legs[0]`, `legs[1]`. The columns `episode`,
-//! `terminated`, `truncated` and `reward` are optional. A sequential log without primed columns is
-//! read too: the next row of the episode contains the next state.
+//! There is one row per transition, in time order. Columns are named like the variables, next
+//! states with a prime (`x'`), the elements of a vector `legs[0]`, `legs[1]`. The columns
+//! `episode`, `terminated`, `truncated` and `reward` are optional. A sequential log without primed
+//! columns is read too: the next row of the episode contains the next state.
 //!
 //! | file | a vector | a category | its schema |
 //! |---|---|---|---|

@@ -62,8 +62,8 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
     assembly.finish()
 }
 
-/// The number of entries according to the archive's last record. [`ZipArchive`] keeps only one entry
-/// of each name, so a difference means duplicate names.
+/// The number of entries according to the archive's last record. [`ZipArchive`] keeps only one
+/// entry of each name, so a difference means duplicate names.
 fn declared_entries(input: &mut (impl Read + Seek)) -> std::io::Result<Option<usize>> {
     const RECORD: usize = 22;
     let length = input.seek(SeekFrom::End(0))?;

@@ -40,8 +40,8 @@ thread_local! {
 
 /// Whether this thread is inside the Parquet decoder.
 ///
-/// The decoder panics on some damaged files. [`read`](super::read()) catches the panic and returns an
-/// error. A program that sets a panic hook can use this function to stay silent.
+/// The decoder panics on some damaged files. [`read`](super::read()) catches the panic and returns
+/// an error. A program that sets a panic hook can use this function to stay silent.
 #[must_use]
 pub fn is_decoding_parquet() -> bool {
     DECODING.get()

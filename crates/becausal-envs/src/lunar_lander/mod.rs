@@ -1,9 +1,10 @@
-//! LunarLander-v3 and LunarLanderContinuous-v3: the same as Gymnasium's, bit for bit, given the seed.
+//! LunarLander-v3 and LunarLanderContinuous-v3: the same as Gymnasium's, bit for bit, given the
+//! seed.
 //!
-//! The state is the observation in single precision, factorised as in the paper: six numbers, and the
-//! two legs as one vector of booleans. The `reward` of a step is Gymnasium's. The reward terms of the
-//! schema are the paper's: they add 100 for resting and -100 for crashing, where Gymnasium replaces
-//! the reward of the step by that number.
+//! The state is the observation in single precision, factorised as in the paper: six numbers, and
+//! the two legs as one vector of booleans. The `reward` of a step is Gymnasium's. The reward terms
+//! of the schema are the paper's: they add 100 for resting and -100 for crashing, where Gymnasium
+//! replaces the reward of the step by that number.
 //!
 //! Gymnasium's exhaust particles are left out, because they never touch the craft.
 

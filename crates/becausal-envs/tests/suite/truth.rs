@@ -7,8 +7,8 @@ fn whole(value: f64) -> u32 {
     format!("{value}").parse().expect("a count")
 }
 
-/// Changes one state variable at a time, with the same noise, and compares the variables that change
-/// with the graph.
+/// Changes one state variable at a time, with the same noise, and compares the variables that
+/// change with the graph.
 fn check_truth(
     truth: &Truth,
     mut step: impl FnMut(&[f64], usize) -> Vec<f64>,

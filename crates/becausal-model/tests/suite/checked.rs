@@ -1,4 +1,4 @@
-//! A causal model checked against networks that read everything: missing causes are noticed.
+//! Checking a causal model against unrestricted models detects missing causes.
 
 use std::sync::Arc;
 
@@ -63,9 +63,9 @@ fn graph(data: &Transitions, causes: &[&str]) -> CausalGraph {
 }
 
 fn check(data: &Transitions, graph: &mut CausalGraph) -> Checked {
-    let checked = Checked::fit(data, graph, |kind, structure, most| {
+    let checked = Checked::fit(data, graph, |kind, structure, max_members| {
         let options = FitOptions {
-            members: most.min(2),
+            members: max_members.min(2),
             sizes: Sizes { encoder: 16, hidden: 16, action: 8, key: 8 },
             steps: 500,
             interval: 50,
@@ -77,7 +77,7 @@ fn check(data: &Transitions, graph: &mut CausalGraph) -> Checked {
 }
 
 #[test]
-fn a_cause_that_discovery_missed_is_noticed_and_used() {
+fn a_cause_that_discovery_missed_is_detected_and_used() {
     let data = store(8000);
     let mut graph = graph(&data, &["n", "do"]);
     let checked = check(&data, &mut graph);
@@ -85,7 +85,7 @@ fn a_cause_that_discovery_missed_is_noticed_and_used() {
     assert_eq!(checked.shortfalls[0].effect, "n'");
     assert_eq!(checked.shortfalls[0].used, ["room"]);
     assert_eq!(checked.model.structure().parents(0), [0, 1, 3]);
-    // No test has found it: it is not called an edge.
+    // No test has confirmed it, so it is not an edge.
     let pair = graph.pair("room", "n'").expect("a pair");
     assert_eq!(pair.verdict, Verdict::Untestable);
     assert!(pair.reason.as_ref().is_some_and(|reason| reason.contains("no test confirms it")));
@@ -95,7 +95,7 @@ fn a_cause_that_discovery_missed_is_noticed_and_used() {
 }
 
 #[test]
-fn where_nothing_is_missing_nothing_changes() {
+fn a_complete_graph_is_not_changed() {
     let data = store(2000);
     let mut graph = graph(&data, &["n", "room", "do"]);
     let before = graph.clone();
@@ -105,7 +105,7 @@ fn where_nothing_is_missing_nothing_changes() {
 }
 
 #[test]
-fn an_error_of_the_fit_is_passed_on() {
+fn an_error_of_the_fit_is_returned() {
     let data = store(100);
     let failed = Checked::fit(&data, &mut graph(&data, &[]), |_, _, _| Err("no more"));
     assert_eq!(failed.err(), Some("no more"));
