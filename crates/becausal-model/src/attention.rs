@@ -9,9 +9,9 @@ use super::structure::Structure;
 /// `alpha_i` = exp(`k_i` . q) / (1 + sum over the parents of exp(k . q)), and
 /// `alpha_a` = 1 / (1 + the same sum).
 ///
-/// `query` is `[effects, actions, key]`, `keys` is `[1, states, key]`, the result is `[effects,
-/// actions, states + 1]`: the weights of the states, then that of the action. A state that is not a
-/// parent, or is `pruned` `[effects, actions, states]`, has weight 0.
+/// `query` is `[effects, actions, key]`, `keys` is `[1, states, key]`, the result is
+/// `[effects, actions, states + 1]`: the weights of the states, then that of the action. A state
+/// that is not a parent, or is `pruned` `[effects, actions, states]`, has weight 0.
 pub(super) fn attention(
     tape: &mut Tape<'_>,
     query: Variable,
