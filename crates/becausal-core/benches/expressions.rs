@@ -1,4 +1,5 @@
-//! Rows per second of a reward term evaluated in bulk, and of reading each file format.
+//! Rows per second of bulk evaluation of each reward term, and of writing and reading each file
+//! format.
 //!
 //! `cargo bench --bench expressions` prints a table. `-- --rows N` sets the size.
 
@@ -51,7 +52,7 @@ fn main() {
 }
 
 fn random(rows: usize) -> Transitions {
-    let schema = Arc::new(Schema::parse(SCHEMA).expect("a right schema"));
+    let schema = Arc::new(Schema::parse(SCHEMA).expect("a valid schema"));
     let mut transitions = Transitions::new(schema);
     let mut stream = Stream::new(0);
     let state = |stream: &mut Stream| {

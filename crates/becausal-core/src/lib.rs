@@ -1,10 +1,10 @@
-//! What every other crate of becausal stands on: seeded random streams, schemas, recorded
-//! transitions and their files, and the two traits that agents and environments implement.
+//! The base of every other becausal crate: seeded random streams, schemas, recorded transitions
+//! and their files, and the two traits that agents and environments implement.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | [`schema`] | a factorised MDP: variables, reward terms, termination; read from TOML |
-//! | [`data`] | transitions in columns, episodes; CSV, and with their features Parquet and NPZ files |
+//! | [`data`] | transitions in columns, episodes; CSV files, and Parquet and NPZ behind features |
 //! | [`mod@env`] | the [`Environment`] trait, time limits, recording |
 //! | [`policy`] | the [`Policy`] trait |
 //! | [`progress`] | saying how far long work is, and stopping it |

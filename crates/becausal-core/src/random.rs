@@ -1,9 +1,9 @@
 //! Random streams: NumPy's `SeedSequence` and `PCG64`, bit for bit.
 //!
-//! One generator serves the whole house. It is the one behind `numpy.random.default_rng(seed)`, so an
-//! environment seeded here starts exactly like its Gymnasium twin; it is small, `Clone`, and its
-//! seed sequence derives independent streams from a seed and a key, which is how work is
-//! spread over threads without the result depending on their number.
+//! All of becausal uses this one generator. It is the one behind `numpy.random.default_rng(seed)`,
+//! so an environment seeded here starts exactly like the same environment in Gymnasium. It is small
+//! and `Clone`. Its seed sequence derives independent streams from a seed and a key, so that
+//! results of parallel work do not depend on the number of threads.
 
 /// A seeded stream of random numbers.
 ///
@@ -18,12 +18,12 @@
 pub struct Stream {
     state: u128,
     increment: u128,
-    /// The upper half of a 64-bit draw whose lower half was used, as NumPy keeps it.
+    /// The upper half of a 64-bit draw whose lower half was used; NumPy keeps it too.
     spare: Option<u32>,
 }
 
 impl Stream {
-    /// The stream that NumPy's `default_rng(seed)` gives.
+    /// The stream of NumPy's `default_rng(seed)`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self::keyed(seed, &[])
@@ -31,8 +31,8 @@ impl Stream {
 
     /// An independent stream for each key: NumPy's `SeedSequence(seed, spawn_key=key)`.
     ///
-    /// Keys are words, not positions in a queue: episode 7 draws the same numbers
-    /// whichever thread runs it, and whether or not episode 6 ran before.
+    /// A stream depends on its key alone: episode 7 draws the same numbers whichever thread runs
+    /// it, and whether or not episode 6 ran before.
     #[must_use]
     pub fn keyed(seed: u64, key: &[u32]) -> Self {
         let words = generate_state(&mix(&entropy(seed, key)));
@@ -89,35 +89,32 @@ impl Stream {
     /// # Panics
     /// When `count` is 0 or does not fit 32 bits.
     pub fn below(&mut self, count: usize) -> usize {
-        let count = u32::try_from(count).expect("a count of at most 2^32 - 1");
-        assert!(count > 0, "cannot draw from nothing");
+        let count = u32::try_from(count).expect("count must be at most 2^32 - 1");
+        assert!(count > 0, "count must be positive");
         if count == 1 {
-            return 0; // NumPy draws nothing here either
+            return 0; // like NumPy, without using up a draw
         }
         // Lemire's multiplication method.
         let threshold = count.wrapping_neg() % count;
         loop {
             let product = u64::from(self.next_u32()) * u64::from(count);
             if product & 0xFFFF_FFFF >= u64::from(threshold) {
-                return usize::try_from(product >> 32).expect("smaller than count");
+                return usize::try_from(product >> 32).expect("the result is below count");
             }
         }
     }
 
     /// A draw from the standard normal distribution.
     ///
-    /// One uniform number each, through the inverse of the distribution function: two streams in
-    /// the same state stay aligned whatever is drawn from them.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "53 bits and a half fit a double exactly enough"
-    )]
+    /// It takes exactly one uniform number, through the inverse of the distribution function. So
+    /// two streams in the same state stay aligned whatever is drawn from them.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
     pub fn normal(&mut self) -> f64 {
         const SCALE: f64 = 1.0 / 9_007_199_254_740_992.0; // 2^-53
         normal_quantile(((self.next_u64() >> 11) as f64 + 0.5) * SCALE)
     }
 
-    /// A random order of `0..count` (Fisher and Yates).
+    /// A random order of `0..count` (Fisher-Yates shuffle).
     ///
     /// # Panics
     /// When `count` does not fit 32 bits.
@@ -282,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn raw_draws_are_those_of_numpy() {
+    fn raw_draws_equal_numpys() {
         let cases: [(u64, [u64; 3]); 4] = [
             (0, [0xa30f_ebcf_d9c2_825f, 0x4510_bdf8_82d9_d721, 0x0a7d_3da9_4ecd_e8b8]),
             (1, [0x8306_bdf3_7922_e4ff, 0xf351_96bb_c152_a866, 0x24e7_a4f6_08ec_18cd]),
@@ -299,14 +296,14 @@ mod tests {
     }
 
     #[test]
-    fn keyed_streams_are_numpys_spawned_ones() {
+    fn keyed_streams_equal_numpys_spawned_streams() {
         let mut stream = Stream::keyed(42, &[7, 3]);
         let expected = [0x71df_8659_76bb_01ce, 0x25eb_4fed_3817_b874, 0xfaf5_5e47_3d41_2784];
         assert_eq!(std::array::from_fn(|_| stream.next_u64()), expected);
     }
 
     #[test]
-    fn whole_numbers_share_a_draw_as_in_numpy() {
+    fn two_whole_numbers_share_a_64_bit_draw_as_in_numpy() {
         let mut stream = Stream::new(5);
         assert_eq!(std::array::from_fn(|_| stream.below(10)), [6, 8, 0, 8, 4]);
         assert_eq!(stream.unit(), 0.285_801_380_088_141_6);
@@ -337,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_draws_have_the_moments_of_a_normal() {
+    fn normal_draws_have_the_moments_of_the_normal_distribution() {
         let mut stream = Stream::new(1);
         let draws: Vec<f64> = (0..100_000).map(|_| stream.normal()).collect();
         let moment = |power| draws.iter().map(|x| x.powi(power)).sum::<f64>() / 1e5;
@@ -347,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permutation_holds_each_index_once() {
+    fn a_permutation_contains_each_index_once() {
         let mut order = Stream::new(3).permutation(1000);
         assert_ne!(order, (0..1000).collect::<Vec<_>>());
         order.sort_unstable();

@@ -10,10 +10,10 @@ use becausal_core::env::{AnyEnvironment, Batch, Options, random_action};
 use becausal_core::{Environment, Stream};
 use becausal_envs::entries;
 
-/// How long each measurement lasts.
-const LASTING: Duration = Duration::from_secs(1);
+/// Duration of each measurement.
+const DURATION: Duration = Duration::from_secs(1);
 
-/// Repetitions; the best counts, being the least disturbed.
+/// Repetitions. The best one counts, because it is the least disturbed.
 const REPEATS: usize = 3;
 
 fn main() {
@@ -45,7 +45,7 @@ fn main() {
     }
 }
 
-/// Random actions, drawn beforehand, as what is measured is the environment.
+/// Random actions, drawn in advance so that only the environment is measured.
 fn actions(environment: &AnyEnvironment, count: usize) -> Vec<Vec<f64>> {
     let schema = Arc::clone(environment.schema());
     let mut stream = Stream::new(0);
@@ -64,7 +64,7 @@ fn alone(mut environment: AnyEnvironment) -> f64 {
     environment.reset(0);
     let (mut steps, mut seed) = (0_u64, 0);
     let started = Instant::now();
-    while started.elapsed() < LASTING {
+    while started.elapsed() < DURATION {
         for action in &actions[..1000] {
             let step = environment.step(action).expect("a step");
             let over = step.terminated || step.truncated;
@@ -79,7 +79,7 @@ fn alone(mut environment: AnyEnvironment) -> f64 {
     steps as f64 / started.elapsed().as_secs_f64()
 }
 
-/// Many copies in step, with resets.
+/// Many copies stepped together, with resets.
 fn batched(environment: &AnyEnvironment) -> f64 {
     const COPIES: usize = 512;
     let seeds: Vec<u64> = (0..COPIES as u64).collect();
@@ -87,7 +87,7 @@ fn batched(environment: &AnyEnvironment) -> f64 {
     let actions: Vec<f64> = actions(environment, COPIES).concat();
     let (mut steps, mut seed) = (0_u64, COPIES as u64);
     let started = Instant::now();
-    while started.elapsed() < LASTING {
+    while started.elapsed() < DURATION {
         batch.step(&actions).expect("a step");
         steps += COPIES as u64;
         for copy in 0..COPIES {

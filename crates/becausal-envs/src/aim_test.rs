@@ -1,8 +1,8 @@
 //! AimTest-v0: the environment in which the paper measures how well the influence of actions is
 //! recovered (its appendix gives the dynamics).
 //!
-//! The paper defines no reward here; the two terms of the schema are ours, so that there is
-//! something to explain.
+//! The paper defines no reward here. We added the two terms of the schema to have something to
+//! explain.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use becausal_core::schema::Schema;
 
 pub(super) const SCHEMA: &str = include_str!("aim_test.toml");
 
-/// An episode ends when the clock t reaches this.
+/// An episode ends when the clock t reaches this value.
 const END: f64 = 1000.0;
 
 /// Five states, four actions, and noise.
@@ -35,7 +35,7 @@ impl AimTest {
         environment
     }
 
-    /// Goes on from another state, with the noise that is due.
+    /// Continues from another state, without changing the noise.
     pub fn place(&mut self, state: [f64; 5]) {
         self.state = state;
         self.over = false;
@@ -78,7 +78,7 @@ impl Environment for AimTest {
     fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         check_step(&self.schema, self.over, action)?;
         let [x1, x2, x3, x4, t] = self.state;
-        // All noise is drawn under every action, so that two actions meet the same noise.
+        // All noise is drawn under every action, so that it does not depend on the action.
         let noise: [f64; 4] = std::array::from_fn(|_| self.noise.normal());
         let (follows, adds, ticks) = match action[0] {
             0.0 => (x1, x1, 10.0),

@@ -1,23 +1,25 @@
 //! BuildMarine-v0: the economy of StarCraft II's mini-game Build-Marines, at the paper's level of
 //! macro actions.
 //!
-//! The game itself is not here; this is a simulator of what matters to the paper's six variables.
+//! This is not the game itself but a simulator of the parts that matter to the paper's six
+//! variables.
 //!
-//! *Taken from what is known of the game*: costs, build times, supply, requirements, the start, and
-//! the pace of mining (see `minerals`). *Taken from the paper's program*: what each macro action
-//! orders, that counts include buildings under construction, that finished builders and new
-//! workers stay idle until the next action sends them back, that an episode ends with the
-//! first action that ends after 1600 calls. *Not known and assumed*: that workers begin spread over
-//! the fields; that it takes 60 loops to walk to a building site (the sites lie 40 to 80 away);
-//! that workers sent back go to the least crowded fields. *Not simulated*: space and collisions, the
-//! loss of what a builder was carrying, the game's limit of 200 supply beyond what 28 depots give.
+//! *From what is known of the game*: costs, build times, supply, requirements, the start, and the
+//! rate of mining (see `minerals`). *From the paper's program*: the orders of each macro action;
+//! counts include buildings under construction; finished builders and new workers stay idle until
+//! the next action sends them back; an episode ends with the first action that ends after 1600
+//! calls. *Assumed*: workers start spread over the fields; walking to a building site takes 60
+//! loops (the sites are 40 to 80 away); workers sent back go to the least crowded fields. *Not
+//! simulated*: space and collisions, the loss of a builder's load, the game's limit of 200 supply
+//! beyond what 28 depots provide.
 //!
-//! The six variables are not the whole state: where each worker is in its cycle, and whether some are
-//! idle, is hidden, and shows as noise of some tens in `money` and of two calls in `time`.
+//! The six variables are not the whole state. Where each worker is in its cycle, and whether some
+//! are idle, is hidden. It appears as noise of some tens in `money` and of two calls in `time`.
 //!
-//! Calibration, the paper's example: 7 to 11 depots with money 505 to 330, then barracks 1 to 3
+//! Calibration on the paper's example: 7 to 11 depots with money 505 to 330, then barracks 1 to 3
 //! with 330 to 465, then 3 to 6 with 465 to 430, then 6 marines. From the same counts with 12
-//! workers the simulator gives 262, 472 and 413 in the mean over seeds (`tests/build_marine.rs`).
+//! workers the simulator gives 262, 472 and 413 on average over seeds
+//! (`tests/suite/build_marine.rs`).
 
 use std::sync::Arc;
 
@@ -30,28 +32,28 @@ use becausal_core::schema::Schema;
 
 pub(super) const SCHEMA: &str = include_str!("build_marine.toml");
 
-/// Game loops of a call.
-const CALL: f64 = 8.0;
+/// Game loops per call.
+const CALL_LOOPS: f64 = 8.0;
 /// Calls that every macro action waits.
-const REST: usize = 30;
+const WAIT_CALLS: usize = 30;
 /// Calls after which an episode ends.
-const END: usize = 1600;
-/// Loops to walk to a building site.
-const WALK: f64 = 60.0;
-/// Most buildings ordered by one action.
-const BUILDERS: usize = 4;
+const END_CALLS: usize = 1600;
+/// Loops to walk to a building site; assumed, see above.
+const WALK_LOOPS: f64 = 60.0;
+/// Maximum number of buildings ordered by one action.
+const MAX_BUILDERS: usize = 4;
 
-/// Something to build: its cost, its build time in loops, and how many there can be.
+/// Something to build: its cost in minerals, its build time in loops, and how many there can be.
 struct Product {
     cost: u32,
     loops: f64,
-    most: usize,
+    max_count: usize,
 }
 
-const WORKER: Product = Product { cost: 50, loops: 272.0, most: usize::MAX };
-const MARINE: Product = Product { cost: 50, loops: 400.0, most: usize::MAX };
-const BARRACKS: Product = Product { cost: 150, loops: 1040.0, most: 8 };
-const DEPOT: Product = Product { cost: 100, loops: 480.0, most: 28 };
+const WORKER: Product = Product { cost: 50, loops: 272.0, max_count: usize::MAX };
+const MARINE: Product = Product { cost: 50, loops: 400.0, max_count: usize::MAX };
+const BARRACKS: Product = Product { cost: 150, loops: 1040.0, max_count: 8 };
+const DEPOT: Product = Product { cost: 100, loops: 480.0, max_count: 28 };
 
 /// Supply of the command centre and of a depot.
 const SUPPLY: (usize, usize) = (15, 8);
@@ -69,7 +71,7 @@ pub struct BuildMarine {
     time: usize,
     /// workers, marines, barracks, depots, money, time.
     state: [f64; 6],
-    /// One number a step, whatever the action: two actions meet the same noise.
+    /// One number is drawn per step, so that the noise does not depend on the action.
     noise: Stream,
     over: bool,
 }
@@ -95,7 +97,7 @@ impl BuildMarine {
         environment
     }
 
-    /// Begins at other counts: workers, marines, barracks, depots, money, time. All buildings are
+    /// Starts with other counts: workers, marines, barracks, depots, money, time. All buildings are
     /// finished, and the fields are full.
     pub fn place(&mut self, counts: [u32; 6], seed: u64) {
         self.noise = Stream::new(seed);
@@ -119,7 +121,7 @@ impl BuildMarine {
 
     /// Lets calls pass.
     fn pass(&mut self, calls: usize) {
-        self.minerals.pass(calls as f64 * CALL);
+        self.minerals.pass(calls as f64 * CALL_LOOPS);
         self.money += self.minerals.take_delivered();
         self.time += calls;
     }
@@ -130,7 +132,8 @@ impl BuildMarine {
         (centre + depot * self.depots).saturating_sub(self.minerals.workers() + self.marines)
     }
 
-    /// Pays for up to `count` of a product as money allows, and gives the number paid for.
+    /// Pays for up to `count` of a product as money allows, and returns the number paid for. If
+    /// `strictly`, the money must exceed the cost.
     fn pay(&mut self, product: &Product, count: usize, strictly: bool) -> usize {
         let mut paid = 0;
         while paid < count
@@ -142,22 +145,24 @@ impl BuildMarine {
         paid
     }
 
-    /// Orders buildings. An order takes one call, also when there is no money for any.
+    /// Orders as many buildings as money, builders and the maximum count allow, and returns their
+    /// number.
     fn order_buildings(&mut self, product: &Product, existing: usize, strictly: bool) -> usize {
-        let room = product.most.saturating_sub(existing).min(BUILDERS);
+        let room = product.max_count.saturating_sub(existing).min(MAX_BUILDERS);
         let paid = self.pay(product, room, strictly);
         for _ in 0..paid {
-            self.minerals.take_builder(WALK + product.loops);
+            self.minerals.take_builder(WALK_LOOPS + product.loops);
         }
         paid
     }
 
-    /// Selecting, ordering, sending idle workers back, resting, and waiting until it is done.
+    /// Runs a macro action: selects, orders, sends idle workers back, and waits until it is done.
+    /// Ordering buildings takes one call, even if there is no money for any.
     fn act(&mut self, action: usize, stream: &mut Stream) {
         let (mut workers, mut marines) = (0, 0);
         let mut loops_left = 0.0;
         if action != 0 {
-            self.pass(1); // select who is to do it
+            self.pass(1); // selects a unit or a building
         }
         match action {
             1 if self.supply_left() > 0 && self.money >= WORKER.cost => {
@@ -166,8 +171,8 @@ impl BuildMarine {
                 self.pass(1);
             }
             2 if self.barracks == 0 || self.supply_left() > 0 => {
-                let most = self.barracks.min(self.supply_left());
-                marines = self.pay(&MARINE, most, false);
+                let allowed = self.barracks.min(self.supply_left());
+                marines = self.pay(&MARINE, allowed, false);
                 if marines > 0 {
                     loops_left = MARINE.loops;
                 }
@@ -177,7 +182,7 @@ impl BuildMarine {
                 let ordered = self.order_buildings(&BARRACKS, self.barracks, true);
                 self.barracks += ordered;
                 if ordered > 0 {
-                    loops_left = WALK + BARRACKS.loops;
+                    loops_left = WALK_LOOPS + BARRACKS.loops;
                 }
                 self.pass(1);
             }
@@ -185,11 +190,11 @@ impl BuildMarine {
                 let ordered = self.order_buildings(&DEPOT, self.depots, false);
                 self.depots += ordered;
                 if ordered > 0 {
-                    loops_left = WALK + DEPOT.loops;
+                    loops_left = WALK_LOOPS + DEPOT.loops;
                 }
                 self.pass(1);
             }
-            _ => {} // nothing, or nothing that can be had: no time passes for the order
+            _ => {} // no order, or one that is not available: no time passes for it
         }
         let ordered_at = self.time - usize::from(loops_left > 0.0);
         if self.minerals.has_idle() {
@@ -197,8 +202,8 @@ impl BuildMarine {
             self.minerals.send_idle(stream);
             self.pass(1);
         }
-        self.pass(REST);
-        while (self.time - ordered_at) as f64 * CALL < loops_left {
+        self.pass(WAIT_CALLS);
+        while (self.time - ordered_at) as f64 * CALL_LOOPS < loops_left {
             self.pass(1);
         }
         for _ in 0..workers {
@@ -207,8 +212,8 @@ impl BuildMarine {
         self.marines += marines;
     }
 
-    /// By the rules above. Whether an order can be carried out decides how long an action takes and
-    /// what it costs, so its conditions are causes of `time` and `money` too.
+    /// Follows from the rules above. Whether an order can be carried out decides how long an action
+    /// takes and what it costs, so its conditions also cause `time` and `money`.
     pub(super) fn truth(schema: &Schema) -> Truth {
         const KEEP: [Parents; 4] = [
             ("workers'", &["workers"]),
@@ -285,7 +290,7 @@ impl Environment for BuildMarine {
     fn scene(&self) -> Option<String> {
         let counts = [self.minerals.workers(), self.depots, self.barracks, self.marines];
         let (money, time) = (f64::from(self.money), self.time as f64);
-        Some(build_marine_scene::scene(counts, money, time, END as f64))
+        Some(build_marine_scene::scene(counts, money, time, END_CALLS as f64))
     }
 
     fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
@@ -294,7 +299,7 @@ impl Environment for BuildMarine {
         let mut stream = Stream::new(self.noise.next_u64());
         let choice = (0..5).find(|&index| index as f64 == action[0]).unwrap_or(0);
         self.act(choice, &mut stream);
-        self.over = self.time >= END;
+        self.over = self.time >= END_CALLS;
         self.show();
         Ok(StepResult {
             state: &self.state,

@@ -1,4 +1,4 @@
-//! A build order for BuildMarine-v0, written by hand: what a learned policy is compared with.
+//! A hand-written build order for BuildMarine-v0, as a baseline for learned policies.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use becausal_core::Policy;
 use becausal_core::Stream;
 use becausal_core::schema::Schema;
 
-/// Depots when supply runs short, barracks first, some workers, then marines.
+/// Builds depots when supply runs short, then barracks, then workers up to 18, then marines.
 #[derive(Debug, Clone)]
 pub struct BuildOrder {
     schema: Arc<Schema>,
@@ -27,7 +27,7 @@ impl BuildOrder {
     /// The environment that it plays.
     pub const ENVIRONMENT: &'static str = "BuildMarine-v0";
 
-    /// The build order, if the variables are those of BuildMarine-v0.
+    /// The build order, if the schema is that of BuildMarine-v0.
     #[must_use]
     pub fn of(schema: &Arc<Schema>) -> Option<Self> {
         let known = find(Self::ENVIRONMENT).ok()?.schema();
@@ -35,7 +35,7 @@ impl BuildOrder {
     }
 }
 
-/// `state`: workers, marines, barracks, depots, money, time.
+/// The order for a state: workers, marines, barracks, depots, money, time.
 fn order(state: &[f64]) -> Order {
     let &[workers, marines, barracks, depots, money, ..] = state else { return Order::None };
     let supply = 15.0 + 8.0 * depots - workers - marines;

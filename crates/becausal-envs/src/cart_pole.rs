@@ -1,7 +1,7 @@
-//! CartPole-v1: Gymnasium's, bit for bit from the seed alone.
+//! CartPole-v1: the same as Gymnasium's, bit for bit, given the seed.
 //!
-//! The state is kept in double precision and shown in single precision, as Gymnasium does. The
-//! order of the operations is Gymnasium's too: floating-point sums are not associative.
+//! The state is stored in double precision and observed in single precision, as in Gymnasium. The
+//! order of the operations is also Gymnasium's, because floating-point sums are not associative.
 
 use std::sync::Arc;
 
@@ -20,10 +20,11 @@ const MASS_TOTAL: f64 = MASS_POLE + 1.0;
 const LENGTH: f64 = 0.5;
 const POLE_MASS_LENGTH: f64 = MASS_POLE * LENGTH;
 const FORCE: f64 = 10.0;
-/// Seconds of a step.
+/// Duration of a step in seconds.
 const TAU: f64 = 0.02;
+/// In metres.
 const POSITION_LIMIT: f64 = 2.4;
-/// 12 degrees.
+/// 12 degrees, in radians.
 const ANGLE_LIMIT: f64 = 12.0 * 2.0 * std::f64::consts::PI / 360.0;
 
 /// A pole on a cart that is pushed left or right.
@@ -34,7 +35,7 @@ pub struct CartPole {
     exact: [f64; 4],
     /// The same, rounded to single precision.
     shown: [f64; 4],
-    /// 0 while the pole is up and -1 when it falls, instead of 1 for every step.
+    /// Rewards 0 while the pole is up and -1 when it falls, instead of 1 for every step.
     sutton_barto_reward: bool,
     over: bool,
 }
@@ -50,7 +51,7 @@ impl CartPole {
         environment
     }
 
-    /// Puts cart and pole somewhere else.
+    /// Continues from another state.
     pub fn place(&mut self, state: [f64; 4]) {
         self.exact = state;
         self.over = false;

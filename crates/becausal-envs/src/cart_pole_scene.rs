@@ -1,16 +1,18 @@
-//! CartPole as a picture: the track between its limits, the cart, and the pole between the angles it may have.
+//! A picture of CartPole: the track with its limits, the cart, and the pole with its allowed
+//! angles.
 
 use std::fmt::Write;
 
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 260.0;
-/// Pixels of a unit of length; the pole is one unit long.
+/// Pixels per metre; the pole is one metre long.
 const SCALE: f64 = 110.0;
-/// Where the track is.
+/// y of the track in pixels.
 const TRACK: f64 = 200.0;
+/// Width and height of the cart in pixels.
 const CART: (f64, f64) = (84.0, 40.0);
 
-/// A picture of cart and pole as SVG, 600 by 260 pixels; the limits are those that end an episode.
+/// A picture of cart and pole as SVG, 600 by 260 pixels. Beyond the limits an episode ends.
 pub(super) fn scene(position: f64, angle: f64, position_limit: f64, angle_limit: f64) -> String {
     let middle = WIDTH / 2.0 + SCALE * position;
     let axle = TRACK - CART.1;
@@ -34,7 +36,7 @@ pub(super) fn scene(position: f64, angle: f64, position_limit: f64, angle_limit:
             TRACK + 34.0
         );
     }
-    // The angles within which the episode goes on.
+    // The angles at which the episode continues.
     let ((left, left_y), (right, right_y)) = (tip(-angle_limit), tip(angle_limit));
     let _ = write!(
         svg,
@@ -58,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cart_is_where_it_is_and_the_pole_leans() {
+    fn the_cart_is_at_its_position_and_the_pole_has_its_angle() {
         let upright = scene(0.0, 0.0, 2.4, 0.2);
         assert!(
             upright.contains("x1=\"300.0\" y1=\"160.0\" x2=\"300.0\" y2=\"50.0\""),

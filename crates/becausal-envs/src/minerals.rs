@@ -1,20 +1,22 @@
-//! Mining: workers that walk between a base and mineral fields, one at a time at each field.
+//! Mining: workers walk between a base and mineral fields. Each field is mined by one at a time.
 //!
-//! A queue per field is all it takes to reproduce what is known of the game: about 42 minerals a
-//! worker and minute up to two workers a field, and about 102 a field and minute from three on.
+//! A queue per field is enough to reproduce what is known of the game: about 42 minerals per worker
+//! and minute with up to two workers per field, and about 102 per field and minute with three or
+//! more.
 
 use std::collections::VecDeque;
 
 use becausal_core::Stream;
 
-/// Game loops that a worker keeps a field busy.
-const MINING: f64 = 44.6;
-/// Loops lost when the next worker had to wait: a field then yields 5 in 47 loops, 102 a minute.
-const HANDOVER: f64 = 2.45;
-/// Loops for the way to a field and back. Half of the fields are near the base, half are far.
-const WAYS: [f64; 2] = [107.0 - MINING, 123.0 - MINING];
+/// Game loops for which a worker occupies a field.
+const MINING_LOOPS: f64 = 44.6;
+/// Loops lost when the next worker had to wait: a field then yields 5 in 47 loops, 102 per minute.
+const HANDOVER_LOOPS: f64 = 2.45;
+/// Loops to walk to a field and back. Half of the fields are near the base, half are far.
+const WALK_LOOPS: [f64; 2] = [107.0 - MINING_LOOPS, 123.0 - MINING_LOOPS];
 /// Minerals carried at a time.
 const LOAD: u32 = 5;
+/// Number of mineral fields.
 const FIELDS: usize = 8;
 /// Minerals in a field at the start.
 const CONTENT: u32 = 1800;
@@ -23,7 +25,7 @@ const CONTENT: u32 = 1800;
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Task {
     Idle,
-    /// On the way to a field.
+    /// Walking to a field.
     Going {
         field: usize,
         until: f64,
@@ -36,12 +38,12 @@ enum Task {
         field: usize,
         until: f64,
     },
-    /// On the way back with a load.
+    /// Walking back with a load.
     Returning {
         field: usize,
         until: f64,
     },
-    /// Putting up a building; idle afterwards.
+    /// Constructing a building; idle afterwards.
     Building {
         until: f64,
     },
@@ -52,7 +54,7 @@ struct Field {
     content: u32,
     busy: bool,
     queue: VecDeque<usize>,
-    way: f64,
+    walk_loops: f64,
 }
 
 /// The workers and their mineral fields.
@@ -62,19 +64,19 @@ pub(super) struct Minerals {
     workers: Vec<Task>,
     /// Game loops since the start.
     now: f64,
-    /// Minerals delivered and not yet taken out.
+    /// Minerals delivered since the last [`Minerals::take_delivered`].
     delivered: u32,
 }
 
 impl Minerals {
-    /// Workers spread evenly over the fields, each somewhere on its way.
+    /// Workers spread evenly over the fields, each at a random point of its cycle.
     pub(super) fn new(workers: usize, stream: &mut Stream) -> Self {
         let fields = (0..FIELDS)
             .map(|field| Field {
                 content: CONTENT,
                 busy: false,
                 queue: VecDeque::new(),
-                way: WAYS[field % WAYS.len()],
+                walk_loops: WALK_LOOPS[field % WALK_LOOPS.len()],
             })
             .collect();
         let mut minerals = Self { fields, workers: Vec::new(), now: 0.0, delivered: 0 };
@@ -84,7 +86,7 @@ impl Minerals {
         minerals.send_idle(stream);
         for worker in &mut minerals.workers {
             if let Task::Going { until, .. } = worker {
-                *until = stream.uniform(0.0, 2.0 * WAYS[1]);
+                *until = stream.uniform(0.0, 2.0 * WALK_LOOPS[1]);
             }
         }
         minerals
@@ -118,7 +120,7 @@ impl Minerals {
                 (0..FIELDS).filter(open).filter(|&field| crowds[field] == least).collect();
             let field = best[stream.below(best.len())];
             self.workers[worker] =
-                Task::Going { field, until: self.now + self.fields[field].way / 2.0 };
+                Task::Going { field, until: self.now + self.fields[field].walk_loops / 2.0 };
         }
     }
 
@@ -137,8 +139,8 @@ impl Minerals {
         crowds
     }
 
-    /// Takes a worker off the minerals for `loops`: an idle one if there is one, else one that
-    /// carries nothing. `false` when all are building already.
+    /// Makes a worker build for `loops`: an idle one if there is one, otherwise preferably one that
+    /// carries nothing. Returns `false` if all are already building.
     pub(super) fn take_builder(&mut self, loops: f64) -> bool {
         let preference = |task: &Task| match task {
             Task::Idle => Some(0),
@@ -174,7 +176,7 @@ impl Minerals {
         self.now = end;
     }
 
-    /// Minerals delivered since they were last taken out.
+    /// Minerals delivered since the last call.
     pub(super) fn take_delivered(&mut self) -> u32 {
         std::mem::take(&mut self.delivered)
     }
@@ -203,16 +205,16 @@ impl Minerals {
                 self.fields[field].queue.push_back(worker);
                 self.workers[worker] = Task::Waiting { field };
             }
-            Task::Going { field, .. } => self.begin_mining(worker, field, MINING),
+            Task::Going { field, .. } => self.begin_mining(worker, field, MINING_LOOPS),
             Task::Mining { field, .. } => {
                 self.fields[field].content = self.fields[field].content.saturating_sub(LOAD);
-                let until = self.now + self.fields[field].way / 2.0;
+                let until = self.now + self.fields[field].walk_loops / 2.0;
                 self.workers[worker] = Task::Returning { field, until };
                 self.leave(field);
             }
             Task::Returning { field, .. } => {
                 self.delivered += LOAD;
-                let until = self.now + self.fields[field].way / 2.0;
+                let until = self.now + self.fields[field].walk_loops / 2.0;
                 self.workers[worker] = Task::Going { field, until };
             }
             Task::Building { .. } => self.workers[worker] = Task::Idle,
@@ -229,11 +231,11 @@ impl Minerals {
         self.workers[worker] = Task::Mining { field, until: self.now + loops };
     }
 
-    /// A field becomes free: the next in its queue begins.
+    /// Frees a field; the next worker in its queue begins.
     fn leave(&mut self, field: usize) {
         self.fields[field].busy = false;
         while let Some(next) = self.fields[field].queue.pop_front() {
-            self.begin_mining(next, field, MINING + HANDOVER);
+            self.begin_mining(next, field, MINING_LOOPS + HANDOVER_LOOPS);
             if self.fields[field].busy {
                 break;
             }
@@ -245,7 +247,7 @@ impl Minerals {
 mod tests {
     use super::*;
 
-    /// Minerals a minute (960 loops) over five minutes, after one to settle.
+    /// Minerals per minute (960 loops) over five minutes, after one minute to settle.
     fn income(workers: usize) -> f64 {
         let mut minerals = Minerals::new(workers, &mut Stream::new(7));
         minerals.pass(960.0);
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn up_to_two_workers_a_field_each_brings_39_to_45_a_minute() {
+    fn with_up_to_two_workers_per_field_each_mines_39_to_45_per_minute() {
         for workers in [1, 4, 8, 12, 16] {
             let each = income(workers) / workers as f64;
             assert!((39.0 * 0.9..=45.0 * 1.1).contains(&each), "{workers} workers: {each}");
@@ -268,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn from_three_workers_a_field_on_the_fields_are_the_limit() {
+    fn with_three_or_more_workers_per_field_the_fields_limit_income() {
         assert_near(income(24), 816.0);
         assert_near(income(40), 816.0);
         assert!(income(24) / 8.0 > 95.0);

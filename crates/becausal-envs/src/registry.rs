@@ -1,4 +1,4 @@
-//! The environments built in, by id.
+//! The built-in environments, by id.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct Entry {
     truth: Option<fn(&Schema) -> Truth>,
 }
 
-/// Every environment can be cut short.
+/// An option of every environment.
 const MAX_EPISODE_STEPS: OptionDescription = OptionDescription {
     name: "max_episode_steps",
     default: "",
@@ -47,12 +47,12 @@ const LANDER_OPTIONS: &[OptionDescription] = &[
     OptionDescription {
         name: "wind_power",
         default: "15.0",
-        description: "greatest force of the wind, 0 to 20 recommended",
+        description: "maximum force of the wind, 0 to 20 recommended",
     },
     OptionDescription {
         name: "turbulence_power",
         default: "1.5",
-        description: "greatest torque of the wind, 0 to 2 recommended",
+        description: "maximum torque of the wind, 0 to 2 recommended",
     },
 ];
 
@@ -61,12 +61,12 @@ fn make_lander(
     schema: Arc<Schema>,
     options: &Options,
 ) -> Result<AnyEnvironment, EnvironmentError> {
-    let usual = LunarLanderOptions::default();
+    let default = LunarLanderOptions::default();
     let chosen = LunarLanderOptions {
-        gravity: options.number(id, "gravity", usual.gravity)?,
-        enable_wind: options.boolean(id, "enable_wind", usual.enable_wind)?,
-        wind_power: options.number(id, "wind_power", usual.wind_power)?,
-        turbulence_power: options.number(id, "turbulence_power", usual.turbulence_power)?,
+        gravity: options.number(id, "gravity", default.gravity)?,
+        enable_wind: options.boolean(id, "enable_wind", default.enable_wind)?,
+        wind_power: options.number(id, "wind_power", default.wind_power)?,
+        turbulence_power: options.number(id, "turbulence_power", default.turbulence_power)?,
     };
     LunarLander::new(schema, chosen).map(AnyEnvironment::new).map_err(|message| {
         let (option, message) = message.split_once(": ").unwrap_or(("gravity", &message));
@@ -101,7 +101,7 @@ const ENTRIES: [Entry; 6] = [
         options: &[OptionDescription {
             name: "sutton_barto_reward",
             default: "false",
-            description: "the environment pays 0 a step and -1 for falling, instead of 1 a step",
+            description: "reward 0 per step and -1 for falling, instead of 1 per step",
         }],
         schema: cart_pole::SCHEMA,
         make: |id, schema, options| {
@@ -145,7 +145,7 @@ pub fn entries() -> &'static [Entry] {
 /// The environment with this id.
 ///
 /// # Errors
-/// When there is none, with the id that was probably meant.
+/// When there is none; with the id that was probably meant.
 pub fn find(id: &str) -> Result<&'static Entry, EnvironmentError> {
     ENTRIES.iter().find(|entry| entry.id == id).ok_or_else(|| EnvironmentError::Unknown {
         id: id.to_owned(),
@@ -154,17 +154,17 @@ pub fn find(id: &str) -> Result<&'static Entry, EnvironmentError> {
 }
 
 impl Entry {
-    /// What its variables are.
+    /// Its schema.
     ///
     /// # Panics
-    /// Never: the schemas built in are tested.
+    /// Never: the built-in schemas are tested.
     #[must_use]
     pub fn schema(&self) -> Arc<Schema> {
         let schema = Schema::parse(self.schema);
         Arc::new(schema.unwrap_or_else(|error| panic!("{}: {error}", self.id)))
     }
 
-    /// What really causes what in it, where that is known.
+    /// Its true causal graph, if it is known.
     #[must_use]
     pub fn truth(&self) -> Option<Truth> {
         self.truth.map(|truth| truth(&self.schema()))
@@ -178,7 +178,7 @@ impl Entry {
     /// Makes the environment, with its time limit.
     ///
     /// # Errors
-    /// When there is no such option, or it cannot have this value.
+    /// When it lacks one of the options, or a value is invalid.
     pub fn make(&self, options: &Options) -> Result<AnyEnvironment, EnvironmentError> {
         let endless = self.make_endless(options)?;
         let given = options.count(self.id, MAX_EPISODE_STEPS.name)?;
@@ -191,7 +191,7 @@ impl Entry {
     /// Makes the environment without any time limit.
     ///
     /// # Errors
-    /// When there is no such option, or it cannot have this value.
+    /// When it lacks one of the options, or a value is invalid.
     pub fn make_endless(&self, options: &Options) -> Result<AnyEnvironment, EnvironmentError> {
         options.check_names(self.id, self.options().map(|option| option.name))?;
         (self.make)(self.id, self.schema(), options)

@@ -1,8 +1,8 @@
-//! What really causes what, where that is known: for tests and scores.
+//! True causal graphs, for tests and scores.
 
 use becausal_core::schema::{Role, Schema};
 
-/// The causal graph of an environment by its rules.
+/// The causal graph of an environment according to its rules.
 ///
 /// Causes are the states and actions, effects the next states and then the outcomes, each in the
 /// order of the schema. A vector is one variable.
@@ -31,12 +31,13 @@ pub struct ActionTruth {
 pub(super) type Parents = (&'static str, &'static [&'static str]);
 
 impl Truth {
-    /// From the state parents under each action and the effects that the action itself has.
+    /// Builds the graph from the state parents under each action and the effects of the action
+    /// itself.
     ///
-    /// The graph is the union over the actions, with the action added where it acts.
+    /// It is the union over the actions, plus the action as a parent of the effects in `acted_on`.
     ///
     /// # Panics
-    /// When a name is not in the schema: the tables are part of the program.
+    /// When a name is not in the schema.
     pub(super) fn new(
         schema: &Schema,
         acted_on: &[&str],

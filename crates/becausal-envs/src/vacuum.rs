@@ -1,8 +1,8 @@
 //! Vacuum-v0: the world of two cells in the paper's figure 2.
 //!
-//! The cleaner moves left or right, which fails at the boundary, or sucks, which cleans the cell
-//! it is in. The start is drawn from the states with something to clean; nothing else is random.
-//! The paper defines neither reward nor end: the schema's are ours.
+//! The cleaner moves left or right, which fails at the boundary, or sucks, which cleans its cell.
+//! The start is drawn from the states with something to clean; nothing else is random. The paper
+//! defines neither reward nor termination; we added those of the schema.
 
 use std::sync::Arc;
 
@@ -32,7 +32,8 @@ impl Vacuum {
         environment
     }
 
-    /// Puts the cleaner (0 for cell 1, 1 for cell 2) and the dirt somewhere else.
+    /// Continues from another state: position (0 for cell 1, 1 for cell 2), whether cell 1 is
+    /// clean, whether cell 2 is.
     pub fn place(&mut self, state: [f64; 3]) {
         self.state = state;
         self.over = false;

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use becausal_core::Stream;
 use becausal_core::schema::Schema;
 use becausal_nn::Block;
-use becausal_nn::{Kept, WeightsError, take_blocks};
+use becausal_nn::{WeightsError, WeightsFormat, take_blocks};
 
 use super::actor_critic::ActorCritic;
 use super::observation::Running;
 use becausal_core::Policy;
 
-const KEPT: Kept = Kept { noun: "policy", version: 1, maker: "becausal train" };
+const KEPT: WeightsFormat = WeightsFormat { noun: "policy", version: 1, maker: "becausal train" };
 
 impl ActorCritic {
     /// Writes actor and critic into a folder, so that a kill at any moment leaves the last ones
@@ -42,7 +42,7 @@ impl ActorCritic {
             take_blocks(&mut agent.parameters, "", blocks)?;
             Ok(agent)
         });
-        read.map_err(|problem| Kept::refused(folder, problem))
+        read.map_err(|problem| WeightsFormat::refused(folder, problem))
     }
 }
 

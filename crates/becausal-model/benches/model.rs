@@ -1,9 +1,9 @@
 //! Times of the world model. `cargo bench --bench model -- training|rollouts|products [--threads N]`
 //!
 //! `training` fits networks of the size of CartPole and of LunarLander to random numbers and prints
-//! the milliseconds of a batch of 1024 rows, in the mean over all members that learn side by side.
+//! the milliseconds per batch of 1024 rows, averaged over all members that train in parallel.
 //! `rollouts` steps a model of CartPole's size with batches of 4096. `products` multiplies matrices of
-//! LunarLander's size on one core: the limit that training is to be compared with.
+//! LunarLander's size on one core, as an upper limit for the speed of training.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,7 +30,7 @@ fn main() {
     }
 }
 
-/// Four numbers, an action of two values.
+/// Four numbers, one action with two values.
 fn cart_pole() -> Arc<Schema> {
     schema(4, "push = { kind = \"categorical\", labels = [\"left\", \"right\"] }", 0)
 }
@@ -54,7 +54,7 @@ fn schema(states: usize, actions: &str, outcomes: usize) -> Arc<Schema> {
     Arc::new(Schema::parse(&text).expect("a schema"))
 }
 
-/// Random numbers, 64 rows an episode.
+/// Random numbers, 64 rows per episode.
 fn noise(schema: &Arc<Schema>, rows: usize) -> Transitions {
     let mut data = Transitions::new(Arc::clone(schema));
     let mut stream = Stream::new(0);

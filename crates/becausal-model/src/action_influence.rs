@@ -11,15 +11,15 @@ use super::member::Member;
 use super::probe::{Probe, TOLERANCE};
 use super::world_model::{WorldModel, evenly};
 
-/// Held-out rows of each action that an influence is measured on, at most.
-const MEASURED: usize = 1024;
+/// Maximum number of rows on which an influence is measured.
+const MAX_ROWS_MEASURED: usize = 1024;
 
-/// Values that stand in for a state variable when its influence in a single state is measured.
-const STAND_INS: usize = 16;
+/// Number of values that replace a state variable to measure its influence in a single state.
+const SUBSTITUTES: usize = 16;
 
 impl WorldModel {
-    /// The paper's conversion: the influence weights alpha under an action. A value that stays by
-    /// itself has weight 1 for its own next value.
+    /// Influence by weight, as in the paper: the influence weights alpha under an action. A
+    /// persistent value has weight 1 for its own next value.
     ///
     /// `None` for models without influence weights.
     #[must_use]
@@ -49,25 +49,25 @@ impl WorldModel {
         Some(Influence::new(effects, states, &members?))
     }
 
-    /// Influence by *effect*, over recorded transitions that share something (an action, say): how
-    /// much log-likelihood is lost when a state variable is replaced by its value in another of the
-    /// transitions, and all else stays.
+    /// Influence by *effect*, over recorded transitions that have something in common, for instance
+    /// an action: the loss of log-likelihood when a state variable is replaced by its value in
+    /// another of the transitions.
     ///
-    /// A loss of L nats becomes a weight of 1 - exp(-2 L): of what the model explains together with
-    /// its noise, the share that is lost. Transitions that the model has not learned from give an
-    /// honest answer.
+    /// A loss of L nats becomes a weight of 1 - exp(-2 L). For a normal prediction this is the
+    /// share of the variance. Use transitions that the model was not trained on.
     ///
     /// # Panics
     /// When there are no transitions.
     #[must_use]
     pub fn influence_by_effect(&self, data: &Transitions, seed: u64) -> Influence {
-        assert!(!data.is_empty(), "an influence is measured on transitions");
-        let rows: Vec<usize> = evenly(data.len(), MEASURED).collect();
+        assert!(!data.is_empty(), "measuring an influence needs transitions");
+        let rows: Vec<usize> = evenly(data.len(), MAX_ROWS_MEASURED).collect();
         let rows = self.encoding.encode_all(data).select(&rows);
         let probe = Probe::new(&self.encoding, &self.structure, rows, seed);
         let of_member = |member: &Member| -> Vec<f64> {
-            let lost = probe.lost(member, &self.structure);
-            lost.iter()
+            let losses = probe.losses(member, &self.structure);
+            losses
+                .iter()
                 .map(|rows| weight(rows.iter().sum::<f64>() / rows.len().max(1) as f64))
                 .collect()
         };
@@ -75,37 +75,37 @@ impl WorldModel {
         Influence::new(self.structure.effects(), self.structure.states(), &members)
     }
 
-    /// Influence by effect in a single state: how far the prediction of each effect moves when a
-    /// state variable takes other values of the data, as a divergence from the prediction here.
+    /// Influence by effect in a single state: the divergence of the prediction of each effect when
+    /// a state variable takes other values from the data.
     #[must_use]
     pub fn influence_here(&self, state: &[f64], action: &[f64]) -> Influence {
         let (states, effects) = (self.structure.states(), self.structure.effects());
-        // Row 0 is the state itself, then the stand-ins of every variable.
+        // Row 0 is the state itself; then come the substitutes of every variable.
         let first_action = self.schema().action_slots().start;
         let variables: Vec<usize> = self.state_variable_of_slots();
-        let inputs = self.encoding.inputs(1 + states * STAND_INS, |row, slot| {
+        let inputs = self.encoding.inputs(1 + states * SUBSTITUTES, |row, slot| {
             if slot >= first_action {
                 return action[slot - first_action];
             }
             match row.checked_sub(1) {
-                Some(at) if at / STAND_INS == variables[slot] => {
-                    self.encoding.stand_in(slot, at % STAND_INS, STAND_INS)
+                Some(at) if at / SUBSTITUTES == variables[slot] => {
+                    self.encoding.substitute(slot, at % SUBSTITUTES, SUBSTITUTES)
                 }
                 _ => state[slot],
             }
         });
         let of_member = |member: &Member| {
-            let said = member.predict(&inputs, &self.structure);
+            let outputs = member.predict(&inputs, &self.structure);
             let mut weights = vec![0.0; effects * states];
             for target in self.encoding.targets() {
-                let here = target.head.parameters(&said, 0);
+                let here = target.head.parameters(&outputs, 0);
                 for &state in self.structure.state_parents(target.effect) {
-                    let moved = (0..STAND_INS).map(|at| {
-                        let there = target.head.parameters(&said, 1 + state * STAND_INS + at);
+                    let moved = (0..SUBSTITUTES).map(|at| {
+                        let there = target.head.parameters(&outputs, 1 + state * SUBSTITUTES + at);
                         divergence(&target.head.distribution, here, there)
                     });
                     weights[target.effect * states + state] +=
-                        moved.sum::<f64>() / STAND_INS as f64;
+                        moved.sum::<f64>() / SUBSTITUTES as f64;
                 }
             }
             weights.into_iter().map(weight).collect()
@@ -121,18 +121,18 @@ impl WorldModel {
     }
 }
 
-/// From a loss in nats to a weight between 0 and 1.
-fn weight(lost: f64) -> f64 {
-    1.0 - (-2.0 * lost.max(0.0)).exp()
+/// Converts a loss in nats to a weight between 0 and 1.
+fn weight(loss: f64) -> f64 {
+    1.0 - (-2.0 * loss.max(0.0)).exp()
 }
 
-/// How different two predictions are, in nats: Kullback and Leibler's divergence.
+/// The Kullback-Leibler divergence of two predictions, in nats.
 fn divergence(distribution: &Distribution, here: &[f32], there: &[f32]) -> f64 {
     match distribution {
         Distribution::Normal { .. }
         | Distribution::Rounded { .. }
         | Distribution::Bounded { .. } => {
-            // A whole number's own rounding is noise, too: a uniform one of half a step.
+            // Rounding to whole numbers is noise too: uniform within half a step.
             let rounding = match distribution {
                 Distribution::Rounded { half, .. } => half / 3.0_f64.sqrt(),
                 _ => 0.0,

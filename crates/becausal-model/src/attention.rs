@@ -9,9 +9,9 @@ use super::structure::Structure;
 /// `alpha_i` = exp(`k_i` . q) / (1 + sum over the parents of exp(k . q)), and
 /// `alpha_a` = 1 / (1 + the same sum).
 ///
-/// `query` is `[effects, actions, key]`, `keys` `[1, states, key]`, the result
-/// `[effects, actions, states + 1]`: the weights of the states, then the action's. A state that is
-/// not a parent, or is `pruned` `[effects, actions, states]`, has weight 0.
+/// `query` is `[effects, actions, key]`, `keys` is `[1, states, key]`, the result is
+/// `[effects, actions, states + 1]`: the weights of the states, then that of the action. A state
+/// that is not a parent, or is `pruned` `[effects, actions, states]`, has weight 0.
 pub(super) fn attention(
     tape: &mut Tape<'_>,
     query: Variable,
@@ -36,7 +36,7 @@ pub(super) fn attention(
             let scores = &scores[at * states..][..states];
             let pruned = pruned.map(|pruned| &pruned[at * states..][..states]);
             let parents = parents.iter().filter(|&&parent| !pruned.is_some_and(|p| p[parent]));
-            // Everything is divided by the largest term, so that nothing overflows.
+            // All terms are divided by the largest one to avoid overflow.
             let top = parents.clone().fold(0.0_f32, |top, &parent| top.max(scores[parent]));
             let alpha = &mut alpha.values[at * (states + 1)..][..=states];
             let mut total = (-top).exp();
@@ -95,7 +95,7 @@ mod tests {
 
     /// The paper's formulas, term by term, in double precision.
     #[test]
-    fn weights_are_those_of_the_paper() {
+    fn weights_follow_the_formulas_of_the_paper() {
         let (states, actions, width) = (3, 2, 4);
         let structure = Structure::new(states, 1, vec![vec![0, 2, 3], vec![1], vec![]]);
         let mut stream = Stream::new(5);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pruned_parent_has_no_weight_and_the_others_share_it() {
+    fn a_pruned_parent_has_weight_0_and_the_others_still_sum_to_1() {
         let structure = Structure::new(2, 1, vec![vec![0, 1, 2]]);
         let mut parameters = Parameters::default();
         let keys = parameters.add("keys", Block::zeros(Shape::new(1, 2, 1)));

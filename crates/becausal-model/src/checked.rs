@@ -1,10 +1,10 @@
-//! A causal model checked against networks that read everything: do the causes found tell all?
+//! Checks a causal model against unrestricted models, to detect missing causes.
 //!
-//! A rule that matters in one row of a hundred (no supply left) escapes a test over all rows, but not
-//! a network. Where networks over the full graph, or dense ones, predict an effect better, on
-//! held-out episodes, than those over its causes, a cause is missing. Then everything is tried as a parent of
-//! that effect. What proves of no use is pruned, unless the gain lies in so few rows that they show
-//! that something is missing, but not what: then everything stays.
+//! A rule that applies in one row of a hundred (no supply left) escapes a test over all rows, but a
+//! network can learn it. If networks over the full graph, or dense ones, predict an effect better
+//! on held-out episodes than the networks over its causes, a cause is missing. Then every variable
+//! is tried as a parent of that effect, and useless ones are pruned. If the gain is in so few rows
+//! that they show that something is missing, but not what, all variables stay.
 
 use rayon::prelude::*;
 
@@ -22,68 +22,73 @@ use super::structure::Structure;
 use super::train::ModelParams;
 use super::world_model::{FitReport, WorldModel};
 
-/// Networks over the full graph, and dense ones, at most. Each is compared with the causal one that
-/// learned from the same sample.
-const COMPARED: usize = 2;
+/// Maximum number of members of each unrestricted model. Each is compared with the causal member
+/// that was trained on the same sample.
+const MAX_COMPARED_MEMBERS: usize = 2;
 
-/// They must gain more than this many nats a row...
-const LEAST_GAIN: f64 = 0.002;
+/// Minimum gain of an unrestricted model in nats per row, after subtracting
+/// [`MIN_STANDARD_ERRORS`], to conclude that a cause is missing.
+const MIN_GAIN_NATS: f64 = 0.002;
 
-/// ...by so many standard errors.
-const ERRORS: f64 = 2.5;
+/// Number of standard errors over the held-out episodes that are subtracted from a gain.
+const MIN_STANDARD_ERRORS: f64 = 2.5;
 
-/// Short of that, an error of this share of the causal one's, or less, is reason enough to try...
-const BETTER: f64 = 0.95;
+/// Even without such a gain, all causes are tried if the error of the unrestricted model is below
+/// this share of the causal model's error...
+const NOTABLE_ERROR_RATIO: f64 = 0.95;
 
-/// ...unless the causal one's, over the variable's spread, is no larger than this.
-const NEGLIGIBLE: f64 = 1e-3;
+/// ...and the causal model's error, in standard deviations of the variable, is above this.
+const NEGLIGIBLE_ERROR: f64 = 1e-3;
 
-/// With an error below this share of the causal one's, a cause is very likely missing.
-const FAR_BETTER: f64 = 0.5;
+/// If the error of the unrestricted model is below this share of the causal model's error, a cause
+/// is very likely missing. Chosen after looking at the first BuildMarine recording of
+/// docs/world-model.md.
+const CLEAR_ERROR_RATIO: f64 = 0.5;
 
-/// A gain shows in the rows with more than this many nats...
-const STRONG: f64 = 1.0;
+/// A row shows the gain if its own gain is above this, in nats.
+const LARGE_GAIN_NATS: f64 = 1.0;
 
-/// ...and with fewer of them than this for each possible cause, nobody can tell which cause it is.
-const ROWS_A_CAUSE: usize = 10;
+/// Minimum number of rows per possible cause that must show the gain. With fewer, the data cannot
+/// tell which cause is missing.
+const MIN_ROWS_PER_CAUSE: usize = 10;
 
-/// No row counts for more than this many nats: a few must not decide.
-const LARGEST: f64 = 5.0;
+/// The gain of a row is clamped to this many nats, so that a few rows do not decide.
+const MAX_ROW_NATS: f64 = 5.0;
 
-/// Fewer held-out episodes tell nothing.
-const LEAST_EPISODES: usize = 10;
+/// Minimum number of held-out episodes for a comparison.
+const MIN_EPISODES: usize = 10;
 
-/// An effect of which everything together tells more than the causes found.
+/// An effect that an unrestricted model predicts better than the causal model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shortfall {
     /// The effect.
     pub effect: String,
-    /// How much more, in nats a row.
+    /// The gain of the unrestricted model, in nats per row.
     pub gain: f64,
-    /// The root mean square of the error one step ahead, over the variable's spread: of networks
-    /// over the causes found, and over everything.
+    /// The root mean square error one step ahead, in standard deviations of the variable: of the
+    /// causal model and of the unrestricted one.
     pub errors: [f64; 2],
-    /// The causes that were not found, and that the networks use once they may.
+    /// The causes that discovery did not find, and that the networks use when allowed.
     pub used: Vec<String>,
 }
 
-/// A causal model, and where the causes found fell short.
+/// A causal model, and the effects for which the discovered causes fell short.
 #[derive(Debug)]
 pub struct Checked {
-    /// The causal model; where it fell short, with more parents.
+    /// The causal model, with more parents where it fell short.
     pub model: WorldModel,
-    /// How its fit went.
+    /// The report of its fit.
     pub report: FitReport,
-    /// Where the causes found were not enough.
+    /// The effects for which the discovered causes were not enough.
     pub shortfalls: Vec<Shortfall>,
 }
 
 impl Checked {
-    /// Fits a causal model over the edges of a graph, and compares it with one over all.
+    /// Fits a causal model over the edges of a graph, and compares it with unrestricted models.
     ///
-    /// Where it falls short, it is fitted again with everything tried as a parent, if the actions
-    /// can be told apart one by one. The pairs in question become untestable in the graph: the
-    /// networks use the cause, but no test has confirmed it.
+    /// If it falls short and the actions are discrete and few, it is fitted again with every
+    /// variable tried as a parent of the effects in question. The new parents become untestable in
+    /// the graph: the networks use them, but no test has confirmed them.
     ///
     /// All fits have the same seed, the same held-out episodes and the same encoded rows.
     ///
@@ -110,18 +115,19 @@ impl Checked {
         let structure = Structure::of(schema, graph);
         let (mut model, mut report) =
             WorldModel::fit_to(data, ModelKind::Causal, &structure, params)?;
-        let few = ModelParams { members: params.members.min(COMPARED), ..params.clone() };
+        let few =
+            ModelParams { members: params.members.min(MAX_COMPARED_MEMBERS), ..params.clone() };
         let mut gains: Vec<Gain> = Vec::new();
         for kind in [ModelKind::Full, ModelKind::Mlp] {
             let (everything, _) = WorldModel::fit_to(data, kind, &structure, &few)?;
             gains.extend(model.gains_of(&everything, data));
         }
-        // Of an effect that both predict better, the larger gain.
+        // If both kinds predict an effect better, the larger gain counts.
         gains.sort_by(|a, b| a.effect.cmp(&b.effect).then(b.nats.total_cmp(&a.nats)));
         gains.dedup_by_key(|gain| gain.effect);
         let short: Vec<usize> = gains.iter().map(|gain| gain.effect).collect();
         if !short.is_empty() && model.encoding.action_table().is_some() {
-            let enough = ROWS_A_CAUSE * (structure.states() + structure.actions());
+            let enough = MIN_ROWS_PER_CAUSE * (structure.states() + structure.actions());
             let doubtful = gains.iter().filter(|gain| gain.is_clear() && gain.rows < enough);
             let doubtful: Vec<usize> = doubtful.map(|gain| gain.effect).collect();
             let wider = structure.widened(&short).in_doubt(&doubtful);
@@ -138,42 +144,41 @@ impl Checked {
         };
         let shortfalls: Vec<Shortfall> = gains.iter().filter_map(shortfall).collect();
         for shortfall in &shortfalls {
-            shortfall.tell(graph);
+            shortfall.update(graph);
         }
         Ok(Self { model, report, shortfalls })
     }
 }
 
-/// How much better networks over everything predict an effect.
+/// How much better an unrestricted model predicts an effect.
 struct Gain {
     effect: usize,
-    /// In nats a row.
+    /// In nats per row.
     nats: f64,
-    /// Whether that is beyond chance.
+    /// Whether the gain is significant.
     certain: bool,
-    /// In how many rows it shows.
+    /// The number of rows that show the gain.
     rows: usize,
     /// As in [`Shortfall`].
     errors: [f64; 2],
 }
 
-/// Whether the error of everything is so much smaller than that of the causes found that it is
-/// worth a try.
+/// Whether the error of the unrestricted model is so much smaller that all causes should be tried.
 fn is_notable([causes, everything]: [f64; 2]) -> bool {
-    causes > NEGLIGIBLE && everything < BETTER * causes
+    causes > NEGLIGIBLE_ERROR && everything < NOTABLE_ERROR_RATIO * causes
 }
 
 impl Gain {
-    /// Whether a cause is missing, or very likely so.
+    /// Whether a cause is missing, certainly or very likely.
     fn is_clear(&self) -> bool {
         let [causes, everything] = self.errors;
-        self.certain || everything < FAR_BETTER * causes
+        self.certain || everything < CLEAR_ERROR_RATIO * causes
     }
 }
 
 impl Shortfall {
-    /// Takes back that there is no influence.
-    fn tell(&self, graph: &mut CausalGraph) {
+    /// Changes the verdict of the pairs in question from none to untestable.
+    fn update(&self, graph: &mut CausalGraph) {
         let used: Vec<bool> =
             graph.causes().iter().map(|cause| self.used.contains(cause)).collect();
         let effect = graph.effects().iter().position(|effect| *effect == self.effect);
@@ -188,10 +193,10 @@ impl Shortfall {
 }
 
 impl WorldModel {
-    /// The effects that networks over everything predict better.
+    /// The effects that an unrestricted model predicts better.
     fn gains_of(&self, everything: &Self, prepared: &FitData) -> Vec<Gain> {
         let data = &prepared.held_out;
-        if data.episodes() < LEAST_EPISODES {
+        if data.episodes() < MIN_EPISODES {
             return Vec::new();
         }
         let members = self.members().min(everything.members());
@@ -203,7 +208,7 @@ impl WorldModel {
                 .map(|episode| {
                     let rows = data.rows_of(&[episode]);
                     let gain = |&row: &usize| {
-                        (other[effect][row] - own[effect][row]).clamp(-LARGEST, LARGEST)
+                        (other[effect][row] - own[effect][row]).clamp(-MAX_ROW_NATS, MAX_ROW_NATS)
                     };
                     (rows.iter().map(gain).sum(), rows.len() as f64)
                 })
@@ -212,9 +217,9 @@ impl WorldModel {
             let mean = episodes.iter().map(|(gain, _)| gain).sum::<f64>() / rows;
             let squares: f64 =
                 episodes.iter().map(|(gain, rows)| (gain - mean * rows).powi(2)).sum();
-            let certain = mean - ERRORS * squares.sqrt() / rows > LEAST_GAIN;
+            let certain = mean - MIN_STANDARD_ERRORS * squares.sqrt() / rows > MIN_GAIN_NATS;
             let errors = [&own_scores, &other_scores].map(|scores| scores.variables[effect].error);
-            let better = |row: &usize| other[effect][*row] - own[effect][*row] > STRONG;
+            let better = |row: &usize| other[effect][*row] - own[effect][*row] > LARGE_GAIN_NATS;
             let rows = (0..data.len()).filter(better).count();
             let gain = Gain { effect, nats: mean, certain, rows, errors };
             (certain || is_notable(errors)).then_some(gain)
@@ -225,10 +230,10 @@ impl WorldModel {
     /// The log-likelihood of each row under the mixture of the first members: `[effects][rows]`.
     fn likelihoods(&self, rows: &Encoded, members: usize) -> Vec<Vec<f64>> {
         let predict = |member: &Member| member.predict(&rows.inputs, &self.structure);
-        let said: Vec<Block> = self.members[..members].par_iter().map(predict).collect();
+        let outputs: Vec<Block> = self.members[..members].par_iter().map(predict).collect();
         let of_effect = |effect: usize| {
             let each: Vec<Vec<f64>> =
-                said.iter().map(|said| likelihoods(&self.encoding, rows, effect, said)).collect();
+                outputs.iter().map(|o| likelihoods(&self.encoding, rows, effect, o)).collect();
             let mixed =
                 |row: usize| log_mean(&each.iter().map(|rows| rows[row]).collect::<Vec<_>>());
             (0..rows.inputs.rows()).map(mixed).collect()
@@ -236,8 +241,8 @@ impl WorldModel {
         (0..self.structure.effects()).map(of_effect).collect()
     }
 
-    /// Leaves out the states that were only tried and that every member has pruned under every
-    /// action. No prediction changes. Actions are never pruned, so those that were tried stay.
+    /// Removes the states that were only tried and that every member has pruned under every action.
+    /// No prediction changes. Actions are never pruned, so tried actions stay.
     fn narrow(&mut self) {
         let states = self.structure.states();
         let uses = |effect: usize, cause: usize| {
@@ -257,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_smaller_error_is_worth_a_try_unless_both_are_negligible() {
+    fn a_smaller_error_is_notable_unless_both_are_negligible() {
         assert!(is_notable([0.0028, 0.0022]));
         assert!(!is_notable([0.0028, 0.0027]));
         assert!(!is_notable([0.0022, 0.0028]));
@@ -265,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_clear_beyond_chance_or_when_the_error_is_halved() {
+    fn a_gain_is_clear_if_it_is_significant_or_halves_the_error() {
         let clear =
             |certain, errors| Gain { effect: 0, nats: 0.001, certain, rows: 3, errors }.is_clear();
         assert!(clear(true, [0.010, 0.009]));

@@ -1,4 +1,4 @@
-//! The dense baseline: one network that reads everything.
+//! The dense baseline: one network that reads all inputs.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::inputs::Inputs;
 use super::persistence::{Persistence, persist};
 use super::target::Target;
 
-/// All inputs next to each other, two hidden layers, all outputs. Numbers are predicted as changes.
+/// A network with all inputs, two hidden layers and all outputs. It predicts numbers as changes.
 #[derive(Debug, Clone)]
 pub(super) struct DenseNetwork {
     layers: Perceptron,
@@ -54,14 +54,14 @@ impl DenseNetwork {
             }
         }
         let joined = tape.input(joined);
-        let said = self.layers.forward(tape, joined, Source::Each);
-        let split = split(tape, said, self.effects, self.columns);
+        let outputs = self.layers.forward(tape, joined, Source::Each);
+        let split = split(tape, outputs, self.effects, self.columns);
         let persistence = Persistence::of_all(self.effects);
         persist(tape, split, &before, &action_of, &persistence, &self.targets)
     }
 }
 
-/// `[1, rows, effects * columns]` to `[effects, rows, columns]`.
+/// From `[1, rows, effects * columns]` to `[effects, rows, columns]`.
 fn split(tape: &mut Tape<'_>, x: Variable, effects: usize, columns: usize) -> Variable {
     let rows = tape.value(x).shape.rows;
     let mut parts = tape.scratch(Shape::new(effects, rows, columns));

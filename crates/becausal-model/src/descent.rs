@@ -1,4 +1,4 @@
-//! Steps of a member down the gradient of its negative log-likelihood.
+//! Gradient descent of a member on its negative log-likelihood.
 
 use std::sync::Arc;
 
@@ -12,11 +12,12 @@ use super::member::Member;
 use super::structure::Structure;
 use super::train::ModelParams;
 
-/// What [`AdamW`] keeps: a memory of a hundred steps, not a thousand. A row that breaks a rule has a large
-/// gradient, and must not slow all that is learned after it.
-const RETENTION: f64 = 0.99;
+/// Decay rate of the squared gradients in [`AdamW`]: a memory of a hundred steps instead of the
+/// usual thousand. A row that breaks a rule has a large gradient, and must not slow down the
+/// training after it.
+const BETA2: f64 = 0.99;
 
-/// What members learn from.
+/// The training data of the members.
 #[derive(Clone, Copy)]
 pub(super) struct Lessons<'a> {
     pub encoding: &'a Encoding,
@@ -24,10 +25,10 @@ pub(super) struct Lessons<'a> {
     pub rows: &'a Encoded,
 }
 
-/// The way of one member: its batches, its moments, its learning rate.
+/// The training state of one member: its batches, moments and learning rate.
 pub(super) struct Descent<'a> {
     lessons: Lessons<'a>,
-    /// Which member it is, for errors.
+    /// The index of the member, for errors.
     at: usize,
     batch: usize,
     schedule: Schedule,
@@ -41,7 +42,7 @@ pub(super) struct Descent<'a> {
 }
 
 impl<'a> Descent<'a> {
-    /// Begins with `sample`, the rows to learn from, some of them several times.
+    /// Starts with `sample`, the rows to train on, some of which occur several times.
     pub fn new(
         lessons: Lessons<'a>,
         options: &ModelParams,
@@ -51,7 +52,7 @@ impl<'a> Descent<'a> {
         mut stream: Stream,
     ) -> Self {
         let mut adam = AdamW::new(&member.parameters, options.decay, options.clip);
-        adam.retention = RETENTION;
+        adam.beta2 = BETA2;
         Self {
             lessons,
             at,
@@ -67,7 +68,7 @@ impl<'a> Descent<'a> {
         }
     }
 
-    /// One step on the next batch; with `held` the weights of attention stay as they are.
+    /// One step on the next batch. If `held`, the attention weights do not change.
     ///
     /// # Errors
     /// When the likelihood or its gradient is not finite.
@@ -75,13 +76,13 @@ impl<'a> Descent<'a> {
         let Lessons { structure, rows, .. } = self.lessons;
         let batch = rows.select(self.order.next(self.batch, &mut self.stream));
         let mut tape = Tape::recording(&member.parameters, std::mem::take(&mut self.pool));
-        let (said, _) = member.forward(&mut tape, batch.inputs, structure);
+        let (outputs, _) = member.forward(&mut tape, batch.inputs, structure);
         let targets = tape.input(batch.targets);
-        let loss = self.likelihood.loss(&mut tape, said, targets);
+        let loss = self.likelihood.loss(&mut tape, outputs, targets);
         self.gradients.clear();
         tape.backward(loss, &mut self.gradients);
         if !tape.value(loss).values[0].is_finite() {
-            let rows = self.likelihood.rows(tape.value(said), tape.value(targets));
+            let rows = self.likelihood.rows(tape.value(outputs), tape.value(targets));
             return Err(self.broken(&rows));
         }
         self.pool = tape.finish();
@@ -97,14 +98,14 @@ impl<'a> Descent<'a> {
         Ok(())
     }
 
-    /// The mean log-likelihood of a row.
+    /// The mean log-likelihood per row.
     pub fn likelihood_of(&self, member: &Member, rows: &Encoded) -> f64 {
-        let said = member.predict(&rows.inputs, self.lessons.structure);
-        let each = self.likelihood.rows(&said, &rows.targets);
+        let outputs = member.predict(&rows.inputs, self.lessons.structure);
+        let each = self.likelihood.rows(&outputs, &rows.targets);
         each.iter().flatten().sum::<f64>() / rows.inputs.rows().max(1) as f64
     }
 
-    /// A fit whose likelihood is not a number; `rows` is `[heads][rows]`.
+    /// The error of a fit whose likelihood is not finite; `rows` is `[heads][rows]`.
     fn broken(&self, rows: &[Vec<f64>]) -> FitError {
         let encoding = self.lessons.encoding;
         let bad = rows.iter().position(|rows| rows.iter().any(|value| !value.is_finite()));
@@ -114,7 +115,7 @@ impl<'a> Descent<'a> {
     }
 }
 
-/// Rows in a random order, again and again.
+/// Rows in a random order, which is shuffled again after each pass.
 struct Order {
     rows: Vec<usize>,
     at: usize,
@@ -133,7 +134,7 @@ impl Order {
         self.at = 0;
     }
 
-    /// The next rows; when too few are left, all are shuffled first.
+    /// The next rows. If too few are left, all rows are shuffled first.
     fn next(&mut self, count: usize, stream: &mut Stream) -> &[usize] {
         let count = count.min(self.rows.len());
         if self.at + count > self.rows.len() {

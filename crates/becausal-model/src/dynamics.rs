@@ -1,47 +1,48 @@
-//! A world model as explanations see it: one step at a time, its noise in the open.
+//! The interface of a world model for explanations: single steps with explicit noise.
 
 use std::sync::Arc;
 
 use super::influence::Influence;
 use becausal_core::schema::Schema;
 
-/// What a world model can be asked about single steps.
+/// What a world model says about single steps.
 ///
 /// *Causes* are u = (s, a): the state variables and then the action variables, in the order of the
 /// schema. *Effects* are v = (s', o): the next states and then the outcomes. A vector is one
-/// variable. Values are given slot by slot, as an [`Environment`](becausal_core::Environment) gives them.
+/// variable. Values are in the order of the slots, like those of an
+/// [`Environment`](becausal_core::Environment).
 pub trait Dynamics: Sync {
-    /// What the variables are.
+    /// The schema of the variables.
     fn schema(&self) -> &Arc<Schema>;
 
-    /// `PA(v_j)`: the causes of an effect under whatever action, by index, in order.
+    /// `PA(v_j)`: the causes of an effect under any action, by index, ascending.
     fn parents(&self, effect: usize) -> &[usize];
 
-    /// What follows from a state and an action when the noise is this.
+    /// The result of an action in a state, given the noise.
     fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction;
 
-    /// The noise of a recorded step: with it, [`step`](Self::step) gives the recorded values again.
+    /// The noise of a recorded step: with it, [`step`](Self::step) reproduces the recorded values.
     fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise;
 
-    /// How strongly each effect depends on each state variable when this action is taken in this
-    /// state: the local action influence model.
+    /// How strongly each effect depends on each state variable, given this state and action: the
+    /// local action influence model.
     fn influence(&self, state: &[f64], action: &[f64]) -> Influence;
 
-    /// How far the members of the model disagree about each effect here, in units of the
-    /// variable's spread in the data; 0 for a model of one member.
+    /// How much the members of the model disagree about each effect, in standard deviations of the
+    /// variable in the data; 0 for a model with one member.
     fn disagreement(&self, state: &[f64], action: &[f64]) -> Vec<f64>;
 
-    /// How far each state variable is outside the values that the model was fitted to, in units of
-    /// their spread; 0 inside.
+    /// How far each state variable is outside the range of the data that the model was fitted to,
+    /// in standard deviations; 0 inside.
     fn distance(&self, state: &[f64]) -> Vec<f64>;
 
-    /// The effects by name, next states with a prime.
+    /// The names of the effects, next states with a prime.
     fn effects(&self) -> Vec<String> {
         self.schema().effects()
     }
 }
 
-/// What a step leads to.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// The outcomes o, in the order of the schema's outcome slots.
@@ -50,29 +51,29 @@ pub struct Prediction {
     pub next: Vec<f64>,
 }
 
-/// Everything about a step that the state and the action do not decide.
+/// Everything about a step that the state and the action do not determine.
 ///
-/// What the numbers mean is the model's own affair; they are good for another
-/// [`step`](Dynamics::step) of the same model, which then shows what *would* have happened.
+/// The meaning of the numbers depends on the model. Use them in another [`step`](Dynamics::step) of
+/// the same model to see what *would* have happened.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Noise {
     values: Option<Vec<f64>>,
 }
 
 impl Noise {
-    /// The noise under which the most likely values come out.
+    /// The noise that gives the most likely values.
     #[must_use]
     pub fn most_likely() -> Self {
         Self::default()
     }
 
-    /// Noise of these values.
+    /// Noise with these values.
     #[must_use]
     pub fn of(values: Vec<f64>) -> Self {
         Self { values: Some(values) }
     }
 
-    /// The values, `None` for the most likely course.
+    /// The values; `None` for the noise that gives the most likely values.
     #[must_use]
     pub fn values(&self) -> Option<&[f64]> {
         self.values.as_deref()

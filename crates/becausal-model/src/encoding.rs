@@ -1,4 +1,4 @@
-//! From values to what the networks read and say: scales, one-hot categories, changes.
+//! Encodes values as inputs and targets of the networks: scaling, one-hot categories, changes.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use becausal_nn::{Block, Head, Shape};
 use super::inputs::{Encoded, Inputs};
 use super::target::{Scale, Target, layout};
 
-/// Above this number of different actions, each row computes its own.
-const LARGEST_TABLE: usize = 64;
+/// Maximum number of distinct actions in the table. With more, the action is computed for each row.
+const MAX_TABLE_ACTIONS: usize = 64;
 
-/// Everything between a table of transitions and the blocks of numbers of the networks.
+/// The conversion between transitions and the blocks of numbers of the networks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Encoding {
     schema: Arc<Schema>,
-    /// By slot, for states and actions.
+    /// The scale of each state and action slot.
     inputs: Vec<Scale>,
-    /// Values of each state slot from the lowest to the highest, evenly many rows apart.
+    /// Evenly spaced quantiles of each state slot, ascending.
     seen: Vec<Vec<f64>>,
     targets: Vec<Target>,
 }
@@ -29,7 +29,7 @@ pub struct Encoding {
 pub type Numbers = (Vec<[f64; 2]>, Vec<Vec<f64>>, Vec<[f64; 3]>);
 
 impl Encoding {
-    /// From the spread of some data.
+    /// An encoding with the scales of these data.
     #[must_use]
     pub fn of(data: &Transitions) -> Self {
         let schema = Arc::clone(data.schema());
@@ -67,10 +67,10 @@ impl Encoding {
         Self { schema, inputs, seen, targets }
     }
 
-    /// From numbers kept in a file: `[slot]` mean and scale of the inputs, values of the states from
-    /// lowest to highest, and mean, scale and spread of the targets.
+    /// An encoding from the numbers in a file: mean and scale of each input slot, quantiles of each
+    /// state slot, and mean, scale and standard deviation of each target.
     ///
-    /// `None` when there are not as many as the schema has, or they are no such numbers.
+    /// `None` if their number does not match the schema, or they are invalid.
     #[must_use]
     pub fn from_numbers(
         schema: &Arc<Schema>,
@@ -80,16 +80,16 @@ impl Encoding {
     ) -> Option<Self> {
         let (states, actions) = (schema.state_slots(), schema.action_slots());
         let outputs = schema.outcome_slots().len() + schema.next_slots().len();
-        let right = inputs.len() == actions.end && seen.len() == states.len();
+        let complete = inputs.len() == actions.end && seen.len() == states.len();
         let sorted = |values: &Vec<f64>| !values.is_empty() && values.is_sorted();
         let scales = inputs.iter().map(|s| s[1]).chain(targets.iter().flat_map(|t| [t[1], t[2]]));
         let positive = scales.into_iter().all(|scale| scale.is_finite() && scale > 0.0);
-        if !right || targets.len() != outputs || !positive || !seen.iter().all(sorted) {
+        if !complete || targets.len() != outputs || !positive || !seen.iter().all(sorted) {
             return None;
         }
         let mut each = targets.iter();
         let targets = layout(schema, |_, _, _| {
-            let [mean, scale, spread] = *each.next().expect("as many as there are outputs");
+            let [mean, scale, spread] = *each.next().expect("one entry per output");
             (Scale { mean, scale }, spread)
         });
         let inputs = inputs.iter().map(|&[mean, scale]| Scale { mean, scale }).collect();
@@ -97,7 +97,7 @@ impl Encoding {
         Some(Self { schema, inputs, seen, targets })
     }
 
-    /// The numbers to keep in a file; see [`from_numbers`](Self::from_numbers).
+    /// The numbers to store in a file; see [`from_numbers`](Self::from_numbers).
     #[must_use]
     pub fn to_numbers(&self) -> Numbers {
         let inputs = self.inputs.iter().map(|s| [s.mean, s.scale]).collect();
@@ -111,32 +111,32 @@ impl Encoding {
         &self.schema
     }
 
-    /// The elements of the outputs, effect by effect.
+    /// The elements of the output variables, effect by effect.
     #[must_use]
     pub fn targets(&self) -> &[Target] {
         &self.targets
     }
 
-    /// Where the distribution of each target is.
+    /// The position of each target's distribution in the outputs.
     #[must_use]
     pub fn heads(&self) -> Arc<[Head]> {
         self.targets.iter().map(|target| target.head).collect()
     }
 
-    /// How many numbers a network says about each effect, at most.
+    /// The maximum number of network outputs per effect.
     #[must_use]
     pub fn output_columns(&self) -> usize {
         let end = |t: &Target| t.head.column + t.head.distribution.parameters();
         self.targets.iter().map(end).max().unwrap_or(1)
     }
 
-    /// How many numbers the widest variable of a role is encoded in.
+    /// The number of features of the widest variable of a role.
     #[must_use]
     pub fn features(&self, role: Role) -> usize {
         self.schema.of_role(role).map(features).max().unwrap_or(1)
     }
 
-    /// How many of these numbers a state variable takes: its elements, or its labels.
+    /// The number of features of a state variable: its elements, or its labels.
     #[must_use]
     pub fn features_of(&self, state: usize) -> usize {
         self.schema.of_role(Role::State).nth(state).map_or(0, features)
@@ -160,21 +160,21 @@ impl Encoding {
         self.inputs[slot]
     }
 
-    /// The values of a state slot that the data reach from and to.
+    /// The minimum and maximum of a state slot in the data.
     #[must_use]
     pub fn range(&self, slot: usize) -> (f64, f64) {
         let seen = &self.seen[slot];
         (seen[0], seen[seen.len() - 1])
     }
 
-    /// One of `count` values of the data that stand for a state slot, evenly many rows apart.
+    /// One of `count` evenly spaced quantiles of a state slot.
     #[must_use]
-    pub fn stand_in(&self, slot: usize, at: usize, count: usize) -> f64 {
+    pub fn substitute(&self, slot: usize, at: usize, count: usize) -> f64 {
         let seen = &self.seen[slot];
         seen[(2 * at + 1) * seen.len() / (2 * count)]
     }
 
-    /// Encodes rows given by their values: `value(row, slot)` for the slots of states and actions.
+    /// Encodes rows. `value(row, slot)` returns the value of a state or action slot.
     #[must_use]
     pub fn inputs(&self, rows: usize, value: impl Fn(usize, usize) -> f64) -> Inputs {
         let states = self.encode(Role::State, rows, &value);
@@ -200,15 +200,15 @@ impl Encoding {
         Inputs { states, actions, action_of, table: table.is_some(), before }
     }
 
-    /// Whether a state variable is a number, or several.
+    /// Whether a state variable is numeric.
     #[must_use]
     pub fn is_number(&self, state: usize) -> bool {
         let variable = self.schema.of_role(Role::State).nth(state);
         variable.is_some_and(|v| matches!(v.kind, Kind::Continuous(_) | Kind::Integer(_)))
     }
 
-    /// Brings the values before in line with the features of a state variable.
-    pub fn follow(&self, state: usize, inputs: &mut Inputs) {
+    /// Recomputes `before` from the features of a state variable.
+    pub fn update_before(&self, state: usize, inputs: &mut Inputs) {
         let columns = inputs.states.shape.columns;
         let of_state = self.targets.iter().enumerate().filter(|(_, t)| t.effect == state);
         for (element, (at, target)) in of_state.enumerate() {
@@ -222,7 +222,7 @@ impl Encoding {
         }
     }
 
-    /// Encodes a table.
+    /// Encodes all rows of some transitions.
     #[must_use]
     pub fn encode_all(&self, data: &Transitions) -> Encoded {
         let columns: Vec<Vec<f64>> =
@@ -238,14 +238,15 @@ impl Encoding {
         Encoded { inputs, targets }
     }
 
-    /// A target's value from a number on its scale, as it is.
+    /// The value of a target from a number on its scale, without rounding or bounds.
     #[must_use]
     pub fn raw(&self, target: usize, number: f64) -> f64 {
         let scale = self.targets[target].scale;
         scale.mean + scale.scale * number
     }
 
-    /// A target's value from a number on its scale; whole numbers are rounded, and bounds kept.
+    /// The value of a target from a number on its scale. Whole numbers are rounded, and the value
+    /// is clamped to the bounds of the schema.
     #[must_use]
     pub fn decode(&self, target: usize, number: f64) -> f64 {
         let value = self.raw(target, number);
@@ -258,19 +259,19 @@ impl Encoding {
         bounds.high.map_or(value, |high| value.min(high))
     }
 
-    /// A number on the scale of a target from its value.
+    /// A value of a target on the target's scale.
     #[must_use]
     pub fn encode_target(&self, target: usize, value: f64) -> f64 {
         self.targets[target].scale.apply(value)
     }
 
-    /// Every possible action, slot by slot, where there are few.
+    /// All possible actions, if they are discrete and few.
     #[must_use]
     pub fn action_table(&self) -> Option<Vec<Vec<f64>>> {
-        every_action(&self.schema, LARGEST_TABLE)
+        every_action(&self.schema, MAX_TABLE_ACTIONS)
     }
 
-    /// The place of an action in the [table](Self::action_table).
+    /// The index of an action in the [table](Self::action_table).
     fn action_index(&self, value: impl Fn(usize) -> f64) -> u32 {
         self.schema.action_slots().fold(0, |index, slot| {
             let labels = match &self.schema.variable_of(slot).kind {
@@ -296,7 +297,7 @@ impl Encoding {
         block
     }
 
-    /// Encodes a variable of one row; `first` is its first slot, `into` is all 0.
+    /// Encodes a variable of one row. `first` is its first slot; `into` must be all zero.
     fn encode_variable(
         &self,
         variable: &Variable,
@@ -321,7 +322,7 @@ impl Encoding {
     }
 }
 
-/// How many numbers a variable is encoded in.
+/// The number of features of a variable.
 fn features(variable: &Variable) -> usize {
     match &variable.kind {
         Kind::Categorical(labels) => labels.len() * variable.elements(),
@@ -335,13 +336,14 @@ fn single(value: f64) -> f32 {
     value
 }
 
-/// At most 33 of the values, from the lowest to the highest.
+/// 33 evenly spaced quantiles of the values, ascending; empty without values.
 fn quantiles(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     let last = values.len().saturating_sub(1);
     (0..=32).filter_map(|at| values.get(at * last / 32).copied()).collect()
 }
 
+/// The mean and the standard deviation of some values; 1 in place of a deviation of 0.
 fn spread(values: &[f64]) -> Scale {
     let count = values.len().max(1) as f64;
     let origin = values.first().copied().unwrap_or(0.0);

@@ -1,20 +1,20 @@
-//! Why a world model could not be fitted.
+//! Errors of fitting a world model.
 
-/// Something a world model cannot be fitted to.
+/// Why a world model could not be fitted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FitError {
     /// There are too few rows or episodes.
     #[error(
-        "{rows} rows in {episodes} episodes are too few to fit a world model \
-         (at least 2 episodes and 20 rows: some are held out to see how good it is)"
+        "too few data to fit a world model: expected at least 20 rows in 2 episodes (some are held \
+         out), got {rows} rows in {episodes} episodes"
     )]
     TooFew {
-        /// Rows of the data.
+        /// Number of rows.
         rows: usize,
-        /// Episodes of the data.
+        /// Number of episodes.
         episodes: usize,
     },
-    /// A value is not a number.
+    /// A value is NaN or infinite.
     #[error("`{column}` is {value} in row {row}: a world model needs finite numbers")]
     NotFinite {
         /// The column.
@@ -29,8 +29,8 @@ pub enum FitError {
     Stopped,
     /// The likelihood became infinite or not a number.
     #[error(
-        "the fit broke down at step {step} of member {member}: the likelihood of `{variable}` is \
-         not a number. Look for extreme values in its column, or lower the learning rate"
+        "the fit failed at step {step} of member {member}: the likelihood of `{variable}` is NaN or \
+         infinite. Check its column for extreme values, or lower the learning rate"
     )]
     Broken {
         /// The step.

@@ -1,4 +1,4 @@
-//! World models in files.
+//! Saves and loads world models.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,12 +15,13 @@ use super::network::Sizes;
 use super::persistence::Persistence;
 use super::structure::Structure;
 use super::world_model::WorldModel;
-use becausal_nn::{Kept, WeightsError, take_blocks};
+use becausal_nn::{WeightsError, WeightsFormat, take_blocks};
 
-const KEPT: Kept = Kept { noun: "world model", version: 3, maker: "becausal fit" };
+const FORMAT: WeightsFormat =
+    WeightsFormat { noun: "world model", version: 3, maker: "becausal fit" };
 
 impl WorldModel {
-    /// Writes the model into a folder, so that a kill at any moment leaves the last one whole.
+    /// Writes the model into a folder. If the process is killed, the previous model stays intact.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -33,20 +34,21 @@ impl WorldModel {
             blocks.extend(pruned.iter().map(|block| (format!("{at}.pruned"), block)));
         }
         blocks.push(("persistence".to_owned(), &self.persistence.stays));
-        KEPT.save(folder, self.schema(), &blocks, self.fields())
+        FORMAT.save(folder, self.schema(), &blocks, self.fields())
     }
 
     /// Reads a model from a folder.
     ///
     /// # Errors
-    /// When a file is missing, truncated, altered, of another version, or made for another schema.
+    /// When a file is missing, truncated, altered, of another version, or belongs to another
+    /// schema.
     pub fn load(folder: &Path, schema: &Arc<Schema>) -> Result<Self, WeightsError> {
-        let (manifest, blocks) = KEPT.load(folder, schema)?;
+        let (manifest, blocks) = FORMAT.load(folder, schema)?;
         let model = Described::of(&manifest, schema).and_then(|described| described.build(blocks));
-        model.map_err(|problem| Kept::refused(folder, problem))
+        model.map_err(|problem| WeightsFormat::refused(folder, problem))
     }
 
-    /// What a member has pruned, as numbers: `[effects, distinct actions, states]`.
+    /// What a member has pruned, as 1 or 0: `[effects, distinct actions, states]`.
     fn pruned(&self, member: &Member) -> Option<Block> {
         let pruned = member.pruned.as_ref()?;
         let (states, effects) = (self.structure.states(), self.structure.effects());
@@ -75,7 +77,7 @@ impl WorldModel {
     }
 }
 
-/// What a manifest says.
+/// The contents of a manifest.
 struct Described {
     kind: ModelKind,
     members: usize,
@@ -86,7 +88,7 @@ struct Described {
 
 impl Described {
     fn of(manifest: &Value, schema: &Arc<Schema>) -> Result<Self, String> {
-        let missing = |key: &str| KEPT.missing(key);
+        let missing = |key: &str| FORMAT.missing(key);
         let whole = |value: &Value, key: &str| {
             let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
             number.filter(|&number| (1..=4096).contains(&number)).ok_or_else(|| missing(key))
@@ -131,10 +133,11 @@ impl Described {
         let actions = encoding.action_table().map_or(1, |table| table.len());
         let shape = Shape::new(structure.effects(), actions, 1);
         let stays = take(&mut blocks, "persistence").filter(|block| block.shape == shape);
-        let persistence = Persistence { stays: stays.ok_or("it has no `persistence`")? };
+        let stays = stays.ok_or("the weights `persistence` are missing or have the wrong shape")?;
+        let persistence = Persistence { stays };
         let mut members = Vec::with_capacity(self.members);
         for at in 0..self.members {
-            // Drawn only to be overwritten: extents and names come from the same place as ever.
+            // This defines names and shapes; the random parameters are overwritten.
             let mut member = Member::new(
                 self.kind,
                 &encoding,
@@ -146,7 +149,7 @@ impl Described {
             blocks = take_blocks(&mut member.parameters, &format!("{at}."), blocks)?;
             if let Some(block) = take(&mut blocks, &format!("{at}.pruned")) {
                 if block.shape != Shape::new(structure.effects(), actions, structure.states()) {
-                    return Err(format!("`{at}.pruned` has another extent"));
+                    return Err(format!("the weights `{at}.pruned` have the wrong shape"));
                 }
                 member.pruned = Some(block.values.iter().map(|&value| value != 0.0).collect());
             }
@@ -163,7 +166,7 @@ impl Described {
     }
 }
 
-/// The block of a name.
+/// Removes the block with this name and returns it.
 fn take(blocks: &mut Vec<(String, Block)>, name: &str) -> Option<Block> {
     let at = blocks.iter().position(|(found, _)| found == name)?;
     Some(blocks.swap_remove(at).1)
@@ -173,7 +176,7 @@ fn numbers<T: FromNumbers>(value: &Value) -> Option<T> {
     T::from_numbers(value)
 }
 
-/// Lists of numbers in JSON.
+/// Reads nested lists of numbers from JSON.
 trait FromNumbers: Sized {
     fn from_numbers(value: &Value) -> Option<Self>;
 }

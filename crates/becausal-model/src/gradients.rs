@@ -1,4 +1,4 @@
-//! Gradients of whole networks: against finite differences, and on threads.
+//! Tests of the gradients of whole networks: against finite differences, and on several threads.
 
 use std::sync::Arc;
 
@@ -82,14 +82,14 @@ impl Case {
     fn loss(&self, member: &Member, gradients: Option<&mut Gradients>) -> f64 {
         let mut tape = Tape::recording(&member.parameters, Pool::default());
         let inputs = self.encoded.inputs.clone();
-        let (said, _) = member.forward(&mut tape, inputs, &self.structure);
+        let (outputs, _) = member.forward(&mut tape, inputs, &self.structure);
         let targets = tape.input(self.encoded.targets.clone());
-        let loss = self.likelihood.loss(&mut tape, said, targets);
+        let loss = self.likelihood.loss(&mut tape, outputs, targets);
         if let Some(gradients) = gradients {
             tape.backward(loss, gradients);
         }
-        // Summed in double precision: differences of the loss itself would be too coarse.
-        let rows = self.likelihood.rows(tape.value(said), tape.value(targets));
+        // Summed in double precision; the loss itself is too coarse for differences.
+        let rows = self.likelihood.rows(tape.value(outputs), tape.value(targets));
         -rows.iter().flatten().sum::<f64>() / 40.0
     }
 }
@@ -99,7 +99,7 @@ fn member(kind: ModelKind, encoding: &Arc<Encoding>, case: &Case, seed: u64) -> 
     let persistence = Persistence::of_all(6);
     let mut stream = Stream::new(seed);
     let mut member = Member::new(kind, encoding, &case.structure, &persistence, sizes, &mut stream);
-    // Keys and biases begin at zero: moved, so that every path has a gradient.
+    // Keys and biases start at zero. They are moved so that every path has a gradient.
     for (_, block) in member.parameters.iter_mut() {
         for weight in &mut block.values {
             *weight += (stream.below(81) as f32 - 40.0) / 100.0;
@@ -149,7 +149,7 @@ fn gradients_agree_with_finite_differences() {
 }
 
 #[test]
-fn gradients_on_threads_are_those_of_one_after_the_other() {
+fn gradients_do_not_depend_on_the_number_of_threads() {
     let data = data();
     let encoding = Arc::new(Encoding::of(&data));
     let case = Case::new(&data, &encoding);

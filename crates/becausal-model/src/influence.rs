@@ -1,22 +1,23 @@
-//! How strongly each effect depends on each state variable: the action influence model (AIM).
+//! The strength of each state variable's influence on each effect: the action influence model
+//! (AIM).
 
 /// The influence of every state variable on every effect, under an action or in a single state.
 ///
-/// The paper's weights alpha and the weights by effect are both of this type: numbers from 0 to 1,
-/// to be compared with a threshold tau. With an ensemble, every member has its own.
+/// The paper's weights alpha and the weights by effect both have this type: numbers from 0 to 1, to
+/// be compared with a threshold tau. Each member of an ensemble has its own weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Influence {
     states: usize,
     effects: usize,
-    /// `[members][effects][states]`, one after the other.
+    /// `[members][effects][states]`, flattened.
     weights: Vec<f64>,
 }
 
 impl Influence {
-    /// From the weights of each member, `[members][effects * states]`, effect by effect.
+    /// Creates it from the weights of each member, `[members][effects * states]`, effect by effect.
     ///
     /// # Panics
-    /// When there is no member, or one has another number of weights.
+    /// When there is no member, or a member has a different number of weights.
     #[must_use]
     pub fn new(effects: usize, states: usize, members: &[Vec<f64>]) -> Self {
         assert!(!members.is_empty(), "an influence needs at least one member");
@@ -42,13 +43,13 @@ impl Influence {
         self.weights.len() / (self.states * self.effects).max(1)
     }
 
-    /// The weight of a state variable for an effect, from 0 to 1: the mean over the members.
+    /// The weight of a state variable for an effect, from 0 to 1; averaged over the members.
     #[must_use]
     pub fn weight(&self, effect: usize, state: usize) -> f64 {
         self.of_members(effect, state).sum::<f64>() / self.members() as f64
     }
 
-    /// How many members see an influence above `tau`.
+    /// The number of members with a weight above `tau`.
     #[must_use]
     pub fn agreeing(&self, effect: usize, state: usize, tau: f64) -> usize {
         self.of_members(effect, state).filter(|&weight| weight > tau).count()
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mean_decides_and_members_are_counted() {
+    fn parents_depend_on_the_mean_weight_of_the_members() {
         let influence =
             Influence::new(2, 2, &[vec![0.0, 0.9, 0.2, 0.05], vec![0.1, 0.7, 0.0, 0.05]]);
         assert_eq!((influence.effects(), influence.states(), influence.members()), (2, 2, 2));

@@ -1,25 +1,25 @@
-//! Rows as the networks read them.
+//! The inputs of the networks.
 
 use std::sync::Arc;
 
 use becausal_nn::{Block, Shape};
 
-/// What a network reads of some rows.
+/// The inputs of a network for some rows.
 #[derive(Debug, Clone)]
 pub struct Inputs {
     /// `[states, rows, features]`
     pub states: Block,
     /// `[actions, distinct actions, features]`
     pub actions: Block,
-    /// For each row, which of the distinct actions it has.
+    /// For each row, the index of its action among the distinct actions.
     pub action_of: Arc<[u32]>,
-    /// Whether the distinct actions are all there are, and not one for each row.
+    /// Whether the distinct actions are all possible actions; otherwise there is one per row.
     pub table: bool,
-    /// The values before, on the scale of the targets: `[targets, rows, 1]`.
+    /// The values before the step, on the scale of the targets: `[targets, rows, 1]`.
     pub before: Block,
 }
 
-/// A table of inputs and targets, encoded once and read in batches.
+/// Inputs and targets, encoded once and read in batches.
 #[derive(Debug, Clone)]
 pub struct Encoded {
     /// All inputs.
@@ -29,7 +29,7 @@ pub struct Encoded {
 }
 
 impl Inputs {
-    /// How many rows.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.states.shape.rows

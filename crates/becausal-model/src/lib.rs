@@ -1,4 +1,5 @@
-//! The causal world model: what follows from a state and an action, and what depends on what.
+//! The causal world model: predicts the result of an action in a state, and the influence of each
+//! state variable.
 
 mod action_influence;
 mod attention;

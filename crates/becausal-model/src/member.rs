@@ -1,4 +1,4 @@
-//! One network of a world model with its parameters.
+//! A member of a world model: one network with its parameters.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,22 +13,21 @@ use super::network::{CausalNetwork, Outputs, Sizes};
 use super::persistence::{Persistence, persist};
 use super::structure::Structure;
 
-/// Rows that are computed at a time where there are many.
-pub(super) const CHUNK: usize = 1024;
+/// Maximum number of rows predicted at a time.
+pub(super) const CHUNK_ROWS: usize = 1024;
 
-/// What kind of networks a world model has.
+/// The kind of the networks of a world model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelKind {
     /// The paper's networks over the discovered graph.
     Causal,
     /// The same networks over the full graph.
     Full,
-    /// One dense network that reads everything.
+    /// One dense network that reads all inputs.
     Mlp,
-    /// The paper's networks over the discovered graph without its action edges: a baseline.
+    /// A baseline: the paper's networks over the discovered graph without its action edges.
     ActionBlind,
-    /// Every number stays as it is but for a constant, flags and categories have their
-    /// frequencies: a baseline.
+    /// A baseline: every number changes by a constant; flags and categories have their frequencies.
     Identity,
 }
 
@@ -54,7 +53,7 @@ impl ModelKind {
         matches!(self, Self::Causal | Self::Full | Self::ActionBlind)
     }
 
-    /// The kind of this name.
+    /// The kind with this name.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -62,7 +61,7 @@ impl ModelKind {
 }
 
 thread_local! {
-    /// Memory for predictions: asking the system anew for every piece costs a third of the time.
+    /// Memory for predictions. Allocating it for every chunk would cost a third of the time.
     static POOL: RefCell<Pool> = RefCell::default();
 }
 
@@ -74,7 +73,7 @@ enum Network {
     Constant(Parameter),
 }
 
-/// A network and what it has learned.
+/// A network, its parameters and its pruned parents.
 #[derive(Debug, Clone)]
 pub(super) struct Member {
     network: Network,
@@ -85,7 +84,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// With parameters drawn from a stream.
+    /// A member with random parameters.
     pub fn new(
         kind: ModelKind,
         encoding: &Arc<Encoding>,
@@ -152,69 +151,70 @@ impl Member {
         Some(tape.value(alpha).clone())
     }
 
-    /// Takes another decision about which values stay.
+    /// Changes which values are persistent.
     pub fn set_persistence(&mut self, persistence: &Persistence) {
         if let Network::Causal(network) = &mut self.network {
             network.set_persistence(persistence);
         }
     }
 
-    /// Keeps the influence weights as they are: no gradient for the keys.
+    /// Keeps the influence weights constant by setting the gradient of the keys to zero.
     pub fn hold_weights(&self, gradients: &mut Gradients) {
         if let Network::Causal(network) = &self.network {
             gradients.of_mut(network.keys()).fill(0.0);
         }
     }
 
-    /// What it says about some rows, computed in pieces: `[effects, rows, columns]`.
+    /// The outputs for some rows, computed in chunks: `[effects, rows, columns]`.
     pub fn predict(&self, inputs: &Inputs, structure: &Arc<Structure>) -> Block {
         let rows = inputs.rows();
-        if rows <= CHUNK {
-            return self.predict_piece(inputs.clone(), structure);
+        if rows <= CHUNK_ROWS {
+            return self.predict_chunk(inputs.clone(), structure);
         }
         let mut all =
             Block::zeros(Shape::new(structure.effects(), rows, self.encoding.output_columns()));
         let columns = all.shape.columns;
         let mut from = 0;
         while from < rows {
-            let to = rows.min(from + CHUNK);
-            let piece: Vec<usize> = (from..to).collect();
-            let said = self.predict_piece(inputs.select(&piece), structure);
-            for group in 0..said.shape.groups {
+            let to = rows.min(from + CHUNK_ROWS);
+            let chunk: Vec<usize> = (from..to).collect();
+            let outputs = self.predict_chunk(inputs.select(&chunk), structure);
+            for group in 0..outputs.shape.groups {
                 all.group_mut(group)[from * columns..to * columns]
-                    .copy_from_slice(said.group(group));
+                    .copy_from_slice(outputs.group(group));
             }
             from = to;
         }
         all
     }
 
-    fn predict_piece(&self, inputs: Inputs, structure: &Arc<Structure>) -> Block {
+    fn predict_chunk(&self, inputs: Inputs, structure: &Arc<Structure>) -> Block {
         let mut tape = Tape::computing(&self.parameters, POOL.take());
-        let (said, _) = self.forward(&mut tape, inputs, structure);
-        let said = tape.value(said).clone();
+        let (outputs, _) = self.forward(&mut tape, inputs, structure);
+        let outputs = tape.value(outputs).clone();
         POOL.set(tape.finish());
-        said
+        outputs
     }
 
     fn constant(&self, tape: &mut Tape<'_>, constant: Parameter, inputs: &Inputs) -> Variable {
         let Shape { groups, columns, .. } = tape.parameters().of(constant).shape;
         let rows = inputs.rows();
-        let mut said = tape.scratch(Shape::new(groups, rows, columns));
+        let mut outputs = tape.scratch(Shape::new(groups, rows, columns));
         for group in 0..groups {
             let from = tape.parameters().of(constant).group(group);
-            said.group_mut(group)
+            outputs
+                .group_mut(group)
                 .chunks_exact_mut(columns)
                 .for_each(|row| row.copy_from_slice(from));
         }
-        let said = tape.push(said, Repeat(constant));
+        let outputs = tape.push(outputs, Repeat(constant));
         let persistence = Persistence::of_all(groups);
         let targets = self.encoding.targets();
-        persist(tape, said, &inputs.before, &inputs.action_of, &persistence, targets)
+        persist(tape, outputs, &inputs.before, &inputs.action_of, &persistence, targets)
     }
 }
 
-/// The same row for all.
+/// Repeats one row of parameters.
 struct Repeat(Parameter);
 
 impl becausal_nn::Operation for Repeat {

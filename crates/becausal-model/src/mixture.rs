@@ -1,4 +1,4 @@
-//! The weighted sum of what the states and the action contribute.
+//! The weighted sum of the contributions of the states and the action.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use becausal_nn::{
 
 use super::structure::Structure;
 
-/// What the sums read: the weights, and which of the distinct actions each row has.
+/// The weights of the sums, and the action of each row.
 #[derive(Clone)]
 pub(super) struct Weights {
     /// `[effects, actions, states + 1]`
@@ -19,7 +19,7 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Where the weights of a row are among those of all effects.
+    /// The offset of the weights of a row and an effect.
     fn at(&self, effect: usize, row: usize, actions: usize) -> usize {
         let action = self.action_of[row] as usize;
         (effect * actions + action) * (self.structure.states() + 1)
@@ -27,8 +27,8 @@ impl Weights {
 
     /// h = sum of `alpha_i` `c_i` over the parents, plus `alpha_a` `c_a`: `[effects, rows, width]`.
     ///
-    /// The contributions are `c_i` = W `s_i` + b. By linearity the sum is taken first, over the
-    /// encodings `[states, rows, encoding]`, and mapped once:
+    /// The contributions are `c_i` = W `s_i` + b. By linearity, the encodings
+    /// `[states, rows, encoding]` are summed first and mapped once:
     /// W (sum of `alpha_i` `s_i`) + b (sum of `alpha_i`).
     pub fn hidden(
         &self,
@@ -102,7 +102,7 @@ impl Weights {
     }
 }
 
-/// sum of `alpha_i` `s_i` over the parents.
+/// The sum of `alpha_i` `s_i` over the parents.
 struct Sum {
     weights: Weights,
     encodings: Variable,
@@ -148,7 +148,8 @@ impl Operation for Sum {
     }
 }
 
-/// The mapped sum, plus the bias as often as there are states in it, plus the action's part.
+/// The mapped sum, plus the bias times the total weight of the states, plus the action's
+/// contribution.
 struct Combine {
     weights: Weights,
     mapped: Variable,

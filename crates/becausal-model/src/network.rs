@@ -5,8 +5,8 @@ use std::sync::Arc;
 use becausal_core::Stream;
 use becausal_core::schema::Role;
 use becausal_nn::{
-    Activation, Block, EVEN_GAIN, Gru, Layer, Parameter, Parameters, Perceptron, Shape, Source,
-    Tape, Variable,
+    Activation, Block, Gru, Layer, Parameter, Parameters, Perceptron, Shape, Source, Tape,
+    VARIANCE_PRESERVING_GAIN, Variable,
 };
 
 use super::attention::attention;
@@ -17,16 +17,16 @@ use super::persistence::{Persistence, persist};
 use super::structure::Structure;
 use super::target::Target;
 
-/// How wide the parts of the networks are.
+/// The widths of the parts of the networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// Of the encoders and of the encodings they give.
+    /// Width of the encoders and of their encodings.
     pub encoder: usize,
-    /// Of the contribution vectors and of the decoders' hidden layers.
+    /// Width of the contribution vectors and of the decoders' hidden layers.
     pub hidden: usize,
-    /// Of what the action's recurrent unit remembers.
+    /// Width of the hidden state of the action's recurrent unit.
     pub action: usize,
-    /// Of keys and queries.
+    /// Width of keys and queries.
     pub key: usize,
 }
 
@@ -36,7 +36,7 @@ impl Default for Sizes {
     }
 }
 
-/// The inference networks `f^j` of all effects side by side.
+/// The inference networks `f^j` of all effects.
 ///
 /// | paper | here |
 /// |---|---|
@@ -63,7 +63,7 @@ pub(super) struct CausalNetwork {
     targets: Arc<[Target]>,
 }
 
-/// What the networks say about some rows.
+/// The outputs of the networks for some rows.
 pub(super) struct Outputs {
     /// The parameters of the distributions: `[effects, rows, columns]`.
     pub distributions: Variable,
@@ -90,8 +90,9 @@ impl CausalNetwork {
         let state_encoders = encoders("state_encoders", Role::State, states);
         let action_encoders = encoders("action_encoders", Role::Action, actions);
         let embedding = Gru::new(parameters, "embedding", effects, (encoder, action), stream);
-        let mut layer =
-            |name: &str, extent| Layer::new(parameters, name, effects, extent, EVEN_GAIN, stream);
+        let mut layer = |name: &str, extent| {
+            Layer::new(parameters, name, effects, extent, VARIANCE_PRESERVING_GAIN, stream)
+        };
         let query = layer("query", (action, key));
         let action_contribution = layer("action_contribution", (action, hidden));
         let contribution = Layer::without_bias(
@@ -99,7 +100,7 @@ impl CausalNetwork {
             "contribution",
             effects,
             (encoder, hidden),
-            EVEN_GAIN,
+            VARIANCE_PRESERVING_GAIN,
             stream,
         );
         let contribution_bias =
@@ -129,7 +130,7 @@ impl CausalNetwork {
         self.keys
     }
 
-    /// Takes another decision about which values stay.
+    /// Changes which values are persistent.
     pub fn set_persistence(&mut self, persistence: &Persistence) {
         self.persistence = persistence.clone();
     }
@@ -158,7 +159,7 @@ impl CausalNetwork {
         Outputs { distributions, alpha }
     }
 
-    /// What depends on the action alone: embedding and influence weights.
+    /// The parts that depend only on the action: embedding and influence weights.
     pub fn under_actions(
         &self,
         tape: &mut Tape<'_>,

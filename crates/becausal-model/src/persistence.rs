@@ -1,10 +1,10 @@
-//! Values that stay: a direct way from a number to its own next value.
+//! Persistent values: a direct connection from a number to its own next value.
 //!
-//! Most numbers of a state change little in a step. Where a number stays under an action, its next
-//! value is predicted as `s_j` + D(h): the decoder only says what is *added*. Where the action
-//! overwrites it, as D(h) alone. Which of the two is decided before the networks learn, by a linear
-//! regression of the next value on the parents: the value stays if its own coefficient is nearer to
-//! 1 than to 0.
+//! Most numbers of a state change little in a step. If a number persists under an action, its next
+//! value is predicted as `s_j` + D(h), so the decoder only predicts the *change*. If the action
+//! overwrites it, it is predicted as D(h). A linear regression of the next value on the parents
+//! decides this before the training: the value persists if its own coefficient is closer to 1 than
+//! to 0.
 
 use becausal_core::data::Transitions;
 use becausal_core::schema::{Kind, Role};
@@ -15,23 +15,24 @@ use super::regression::regress;
 use super::structure::Structure;
 use super::target::Target;
 
-/// Fewer rows than this for each coefficient decide nothing.
-const ROWS_A_COEFFICIENT: usize = 10;
+/// Minimum number of rows per coefficient of the regression. With fewer, the value counts as
+/// persistent.
+const MIN_ROWS_PER_COEFFICIENT: usize = 10;
 
-/// Which numbers stay under which action: 1 or 0 in `[effects, distinct actions, 1]`. Without a
-/// table of actions there is one row for all.
+/// Which numbers persist under which action: 1 or 0 in `[effects, distinct actions, 1]`. Without a
+/// table of actions there is one row for all of them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Persistence {
     pub stays: Block,
 }
 
 impl Persistence {
-    /// Everything stays.
+    /// All values persist.
     pub fn of_all(effects: usize) -> Self {
         Self { stays: Block::new(Shape::new(effects, 1, 1), vec![1.0; effects]) }
     }
 
-    /// Decided from data.
+    /// Determines from data which values persist.
     pub fn of(data: &Transitions, encoding: &Encoding, structure: &Structure) -> Self {
         let actions = encoding.action_table().map_or(1, |table| table.len());
         let mut rows_of = vec![Vec::new(); actions];
@@ -46,22 +47,22 @@ impl Persistence {
         let mut stays = Block::zeros(Shape::new(structure.effects(), actions, 1));
         for effect in (0..structure.effects()).filter(|&effect| structure.persists(effect)) {
             for (action, rows) in rows_of.iter().enumerate() {
-                let stays_put = stays_put(data, encoding, structure, effect, rows);
-                stays.group_mut(effect)[action] = if stays_put { 1.0 } else { 0.0 };
+                let persists = is_persistent(data, encoding, structure, effect, rows);
+                stays.group_mut(effect)[action] = if persists { 1.0 } else { 0.0 };
             }
         }
         Self { stays }
     }
 
-    /// Whether an effect stays under one of the distinct actions: 1 or 0.
+    /// Whether an effect persists under one of the distinct actions: 1 or 0.
     pub fn stays(&self, effect: usize, action: usize) -> f32 {
         let group = self.stays.group(effect);
         group[action.min(group.len() - 1)]
     }
 }
 
-/// Whether the numbers of an effect stay in these rows.
-fn stays_put(
+/// Whether the numbers of an effect persist in these rows.
+fn is_persistent(
     data: &Transitions,
     encoding: &Encoding,
     structure: &Structure,
@@ -88,7 +89,7 @@ fn stays_put(
         }
     }
     let numeric = encoding.targets().iter().any(|t| t.effect == effect && t.before.is_some());
-    if !numeric || rows.len() < ROWS_A_COEFFICIENT * features.len() {
+    if !numeric || rows.len() < MIN_ROWS_PER_COEFFICIENT * features.len() {
         return true;
     }
     let coefficients = own.iter().map(|&(feature, slot)| {
@@ -100,9 +101,9 @@ fn stays_put(
     coefficients.sum::<f64>() / own.len() as f64 >= 0.5
 }
 
-/// Adds the value before to the mean of every target that stays.
+/// Adds the value before the step to the mean of every persistent target.
 ///
-/// `outputs` `[effects, rows, columns]`, `before` `[targets, rows, 1]`.
+/// `outputs` is `[effects, rows, columns]`, `before` is `[targets, rows, 1]`.
 pub(super) fn persist(
     tape: &mut Tape<'_>,
     outputs: Variable,

@@ -1,4 +1,4 @@
-//! What a network really uses: the likelihood that is lost without an input.
+//! Measures which inputs a network uses, by the loss of likelihood without them.
 
 use std::sync::Arc;
 
@@ -13,20 +13,22 @@ use super::structure::Structure;
 /// Differences below this share of a variable's usual change do not count as an effect.
 pub(super) const TOLERANCE: f64 = 0.02;
 
-/// Nats a row that are not worth a mention: an influence of 0.1 by effect, 1 - exp(-2 * 0.0527).
-const NEGLIGIBLE: f64 = 0.0527;
+/// A mean loss below this, in nats per row, is negligible: an influence by effect of 0.1, which is
+/// 1 - exp(-2 * 0.0527).
+const NEGLIGIBLE_NATS: f64 = 0.0527;
 
-/// Nats that a single row does not lose by chance...
-const STRONG: f64 = 1.0;
+/// A loss of a row above this, in nats, is large.
+const LARGE_NATS: f64 = 1.0;
 
-/// ...if so many standard errors more rows lose them than gain them.
-const CLEARLY: f64 = 2.5;
+/// A parent matters in few rows if more rows have a large loss than a large gain, by at least this
+/// many standard errors.
+const MIN_STANDARD_ERRORS: f64 = 2.5;
 
-/// Rows with, for each effect and each of its parents, the same rows with that parent replaced.
+/// Rows, and for each effect and each of its parents the same rows with that parent replaced.
 ///
-/// A parent takes the value it has in another row with the same action. If it went with the other
-/// parents, it still does: what they say of it by a linear regression is kept and only the rest is
-/// exchanged. A network is not asked about states far from all it has seen.
+/// A parent takes its value from another row with the same action. Its linear dependence on the
+/// other parents is kept: only the residual of a regression on them is exchanged. So the network is
+/// not evaluated in states far from its training data.
 pub(super) struct Probe {
     encoding: Arc<Encoding>,
     rows: Encoded,
@@ -37,7 +39,7 @@ pub(super) struct Probe {
 struct Replacement {
     effect: usize,
     state: usize,
-    /// As the networks read them: `[rows, features]`.
+    /// Encoded as inputs: `[rows, features]`.
     values: Vec<f32>,
 }
 
@@ -58,13 +60,13 @@ impl Probe {
     /// The parents that do not matter to a network under an action: `[effects, distinct actions,
     /// states]`. `None` without a table of actions.
     ///
-    /// What is tried beside causes that were found acts in few rows, or it would have been found
-    /// too: the networks need their time to learn it, so it is judged `late` only; where it is in doubt what of it matters, not
-    /// at all.
+    /// A parent does not matter if its mean loss plus a standard error is below
+    /// [`NEGLIGIBLE_NATS`], unless a few rows have a large loss. A discovered parent that matters
+    /// under no action is kept under all actions: its influence is weak, but it exists.
     ///
-    /// The likelihood lost is below [`NEGLIGIBLE`], a standard error included, and not much in a few
-    /// rows. One that was found in the data and matters under no action is kept under all: it is
-    /// weak, but there.
+    /// Parents that are tried in addition to discovered ones matter in few rows, otherwise
+    /// discovery would have found them. The networks take time to learn them, so they are pruned
+    /// only if `late`, and never if the effect is in doubt.
     pub fn prune(
         &self,
         member: &Member,
@@ -77,7 +79,7 @@ impl Probe {
         }
         let (actions, states) = (inputs.actions.shape.rows, structure.states());
         let mut pruned = vec![false; structure.effects() * actions * states];
-        for (at, lost) in self.lost(member, structure).iter().enumerate() {
+        for (at, losses) in self.losses(member, structure).iter().enumerate() {
             let (effect, state) = (at / states, at % states);
             let found = !structure.is_tried(effect, state);
             if !found && structure.is_widened(effect) && (!late || structure.is_in_doubt(effect)) {
@@ -85,10 +87,10 @@ impl Probe {
             }
             let negligible: Vec<bool> = (0..actions)
                 .map(|action| {
-                    let rows = lost.iter().zip(inputs.action_of.iter());
-                    let lost = rows.filter(|(_, of)| **of as usize == action);
-                    let lost: Vec<f64> = lost.map(|(lost, _)| *lost).collect();
-                    largest_plausible_mean(&lost) < NEGLIGIBLE && !is_rare_but_strong(&lost)
+                    let rows = losses.iter().zip(inputs.action_of.iter());
+                    let losses = rows.filter(|(_, of)| **of as usize == action);
+                    let losses: Vec<f64> = losses.map(|(loss, _)| *loss).collect();
+                    upper_mean(&losses) < NEGLIGIBLE_NATS && !is_rare_but_strong(&losses)
                 })
                 .collect();
             if found && negligible.iter().all(|&negligible| negligible) {
@@ -101,52 +103,52 @@ impl Probe {
         Some(pruned.into())
     }
 
-    /// The log-likelihood that each row loses without a state: `[effects * states][rows]`, empty
-    /// where the state is not a parent.
-    pub fn lost(&self, member: &Member, structure: &Arc<Structure>) -> Vec<Vec<f64>> {
+    /// The loss of log-likelihood of each row when a state is replaced: `[effects * states][rows]`,
+    /// empty if the state is not a parent.
+    pub fn losses(&self, member: &Member, structure: &Arc<Structure>) -> Vec<Vec<f64>> {
         let states = structure.states();
-        let mut lost = vec![Vec::new(); structure.effects() * states];
+        let mut losses = vec![Vec::new(); structure.effects() * states];
         let complete = member.predict(&self.rows.inputs, structure);
         let mut inputs = self.rows.inputs.clone();
         for &Replacement { effect, state, ref values } in &self.replacements {
             self.set(&mut inputs, state, values);
             let without = member.predict(&inputs, structure);
             self.set(&mut inputs, state, self.rows.inputs.states.group(state));
-            let of = |said: &Block| likelihoods(&self.encoding, &self.rows, effect, said);
+            let of = |outputs: &Block| likelihoods(&self.encoding, &self.rows, effect, outputs);
             let each = of(&complete).into_iter().zip(of(&without));
-            lost[effect * states + state] = each.map(|(with, without)| with - without).collect();
+            losses[effect * states + state] = each.map(|(with, without)| with - without).collect();
         }
-        lost
+        losses
     }
 
-    /// Gives a state variable other values.
+    /// Sets the values of a state variable.
     fn set(&self, inputs: &mut Inputs, state: usize, values: &[f32]) {
         inputs.states.group_mut(state).copy_from_slice(values);
-        self.encoding.follow(state, inputs);
+        self.encoding.update_before(state, inputs);
     }
 }
 
-/// The log-likelihood of each row for an effect, given what a network says about it. Differences
-/// below [`TOLERANCE`] do not count.
+/// The log-likelihood of each row for an effect, given the outputs of a network. Differences below
+/// [`TOLERANCE`] do not count.
 pub(super) fn likelihoods(
     encoding: &Encoding,
     rows: &Encoded,
     effect: usize,
-    said: &Block,
+    outputs: &Block,
 ) -> Vec<f64> {
     let mut sums = vec![0.0; rows.inputs.rows()];
     let targets = encoding.targets().iter().enumerate();
     for (at, target) in targets.filter(|(_, target)| target.effect == effect) {
         for (row, (into, &value)) in sums.iter_mut().zip(rows.targets.group(at)).enumerate() {
-            let parameters = target.head.parameters(said, row);
+            let parameters = target.head.parameters(outputs, row);
             *into += tolerant(&target.head, parameters, f64::from(value));
         }
     }
     sums
 }
 
-/// The mean and a standard error; infinite for fewer than ten numbers.
-fn largest_plausible_mean(numbers: &[f64]) -> f64 {
+/// The mean plus a standard error; infinite for fewer than ten numbers.
+fn upper_mean(numbers: &[f64]) -> f64 {
     let count = numbers.len() as f64;
     if numbers.len() < 10 {
         return f64::INFINITY;
@@ -156,14 +158,15 @@ fn largest_plausible_mean(numbers: &[f64]) -> f64 {
     mean + (squares / (count * (count - 1.0))).sqrt()
 }
 
-/// Whether some rows lose much, clearly more than gain much: a rule that applies in few of them.
-fn is_rare_but_strong(lost: &[f64]) -> bool {
-    let worse = lost.iter().filter(|&&lost| lost > STRONG).count() as f64;
-    let better = lost.iter().filter(|&&lost| lost < -STRONG).count() as f64;
-    worse > 0.0 && worse - better > CLEARLY * (worse + better).sqrt()
+/// Whether significantly more rows have a large loss than a large gain: a rule that applies in few
+/// rows.
+fn is_rare_but_strong(losses: &[f64]) -> bool {
+    let worse = losses.iter().filter(|&&loss| loss > LARGE_NATS).count() as f64;
+    let better = losses.iter().filter(|&&loss| loss < -LARGE_NATS).count() as f64;
+    worse > 0.0 && worse - better > MIN_STANDARD_ERRORS * (worse + better).sqrt()
 }
 
-/// For each row another one with the same action.
+/// For each row, a random row with the same action.
 fn within_actions(inputs: &Inputs, seed: u64) -> Vec<usize> {
     let mut stream = Stream::keyed(seed, &[2]);
     let mut order: Vec<usize> = (0..inputs.rows()).collect();
@@ -179,8 +182,8 @@ fn within_actions(inputs: &Inputs, seed: u64) -> Vec<usize> {
     order
 }
 
-/// The values of a parent `[rows, features]` with what the other parents do not say of it taken
-/// from the rows of `order`.
+/// The values of a parent `[rows, features]`, with the residual of a regression on the other
+/// parents taken from the rows of `order`.
 fn exchange(
     encoding: &Encoding,
     inputs: &Inputs,
@@ -191,7 +194,7 @@ fn exchange(
     let mut exchanged = inputs.states.group(state).to_vec();
     let rows = inputs.rows();
     let columns = inputs.states.shape.columns;
-    // What the other parents say, to first order.
+    // The features of the regression.
     let mut others = vec![vec![1.0; rows]];
     for &parent in parents.iter().filter(|&&parent| parent != state) {
         for column in 0..encoding.features_of(parent) {
@@ -206,7 +209,7 @@ fn exchange(
     for column in 0..encoding.features_of(state) {
         let own: Vec<f64> =
             (0..rows).map(|row| f64::from(inputs.states.row(state, row)[column])).collect();
-        let said: Vec<f64> = if numeric && rows > 4 * others.len() {
+        let predicted: Vec<f64> = if numeric && rows > 4 * others.len() {
             let coefficients = super::regression::regress(&others, &own);
             (0..rows)
                 .map(|row| others.iter().zip(&coefficients).map(|(f, c)| f[row] * c).sum())
@@ -217,14 +220,14 @@ fn exchange(
         for row in 0..rows {
             let other = order[row];
             #[expect(clippy::cast_possible_truncation, reason = "networks are single precision")]
-            let value = (said[row] + own[other] - said[other]) as f32;
+            let value = (predicted[row] + own[other] - predicted[other]) as f32;
             exchanged[row * columns + column] = value;
         }
     }
     exchanged
 }
 
-/// The log-likelihood of a value with at least the tolerated deviation.
+/// The log-likelihood of a value, with the standard deviation widened by [`TOLERANCE`].
 fn tolerant(head: &Head, parameters: &[f32], value: f64) -> f64 {
     match head.distribution {
         Distribution::Normal { .. } => {

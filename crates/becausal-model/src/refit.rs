@@ -1,4 +1,4 @@
-//! A world model that goes on learning while its data grow and its graph changes.
+//! Continues the training of a world model while its data grow and its graph changes.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use super::structure::Structure;
 use super::train::ModelParams;
 use super::world_model::{WorldModel, check, index};
 
-/// The learning rate at the end of a refit, as a share of the highest.
-const LAST_RATE: f64 = 0.05;
+/// The learning rate at the end of a refit, as a share of the maximum.
+const END_RATE_SHARE: f64 = 0.05;
 
 impl WorldModel {
-    /// A model that has learned nothing yet, with the scales of these data.
+    /// An untrained model with the scales of these data.
     ///
     /// # Errors
     /// When there are too few data, or a value is not finite.
@@ -43,15 +43,15 @@ impl WorldModel {
         Ok(Self { kind, encoding, structure, persistence, sizes: options.sizes, members })
     }
 
-    /// Goes on learning from data that have grown, for `options.steps` steps a member.
+    /// Continues the training on data that have grown, for `options.steps` steps per member.
     ///
-    /// What was learned is kept, and so are the scales; another structure is only another mask.
-    /// Each member learns from its own episodes: how often an episode counts follows from the seed,
-    /// the member and the episode, so that it stays the same as episodes are added. Nothing is held
-    /// out and nothing pruned. `round` tells one refit from the next.
+    /// Parameters and scales are kept; another structure only changes the mask. Each member has its
+    /// own sample of the episodes: the number of times that an episode counts depends only on the
+    /// seed, the member and the episode, so it does not change when episodes are added. Nothing is
+    /// held out and nothing is pruned. `round` distinguishes one refit from the next.
     ///
     /// # Errors
-    /// When a value is not finite, or the fit breaks down.
+    /// When a value is not finite, or the fit fails.
     pub fn refit(
         &mut self,
         data: &Transitions,
@@ -65,7 +65,7 @@ impl WorldModel {
         let lessons = Lessons { encoding: &self.encoding, structure: &self.structure, rows: &rows };
         let warm_up = (options.steps / 10).clamp(1, 100);
         let schedule =
-            Schedule { peak: options.rate, end: LAST_RATE, warm_up, steps: options.steps };
+            Schedule { peak: options.rate, end: END_RATE_SHARE, warm_up, steps: options.steps };
         self.members
             .par_iter_mut()
             .with_max_len(1)
@@ -81,8 +81,8 @@ impl WorldModel {
             .collect()
     }
 
-    /// Takes another structure. Where an effect kept its own value among its parents, it is
-    /// predicted as before.
+    /// Changes the structure. An effect that keeps its own value among its parents also keeps its
+    /// persistence.
     fn restructure(&mut self, data: &Transitions, structure: &Structure) {
         let structure = structure_of(data, self.kind, structure);
         if structure == *self.structure {
@@ -101,7 +101,7 @@ impl WorldModel {
     }
 }
 
-/// The structure that networks of a kind have, given the discovered one.
+/// The structure of networks of a kind, given the discovered one.
 pub(super) fn structure_of(
     data: &Transitions,
     kind: ModelKind,

@@ -2,8 +2,7 @@
 
 use ndarray::{Array1, Array2};
 
-/// Coefficients of a linear regression, with a ridge just large enough for features that repeat
-/// each other.
+/// The coefficients of a linear regression, with a ridge just large enough for collinear features.
 pub(super) fn regress(features: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
     let count = features.len();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -16,7 +15,7 @@ pub(super) fn regress(features: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
         gram[[i, i]] += 1e-6 * values.len() as f64;
         right[i] = dot(&features[i], values);
     }
-    // Gauss and Jordan; the matrix is positive definite.
+    // Gauss-Jordan elimination; the matrix is positive definite.
     for pivot in 0..count {
         for row in (0..count).filter(|&row| row != pivot) {
             let factor = gram[[row, pivot]] / gram[[pivot, pivot]];

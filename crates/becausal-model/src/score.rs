@@ -1,4 +1,4 @@
-//! How good the predictions of a world model are.
+//! Scores of the predictions of a world model.
 
 use rayon::prelude::*;
 
@@ -8,37 +8,37 @@ use becausal_nn::{Block, Distribution};
 use super::target::Target;
 use super::world_model::WorldModel;
 
-/// The normal deviations that nine values in ten are within.
-const NINE_IN_TEN: f64 = 1.644_853_626_951_472_7;
+/// 90 % of a normal distribution lie within this many standard deviations of the mean.
+const NORMAL_90: f64 = 1.644_853_626_951_472_7;
 
-/// A predicted deviation below this share of a variable's usual change counts as no noise.
-const NOISE: f64 = 0.005;
+/// A predicted standard deviation below this share of a variable's usual change counts as no noise.
+const MIN_NOISE: f64 = 0.005;
 
 /// How well an effect is predicted one step ahead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VariableScore {
     /// The effect, next states with a prime.
     pub name: String,
-    /// Root mean square of the error over the variable's spread: 1 is as good as its mean. Of a
-    /// category, the root of the share that is predicted wrongly.
+    /// Root mean square error in standard deviations of the variable: 1 is as good as predicting
+    /// the mean. For a category, the square root of the share of wrong predictions.
     pub error: f64,
-    /// The same with the usual change in place of the spread; of numbers that have a value before.
+    /// The same relative to the usual change; `None` for outcomes, flags and categories.
     pub change_error: Option<f64>,
     /// The share of the variance that is explained, 1 - error^2.
     pub explained: f64,
-    /// Mean log-likelihood of a value, in nats: of densities in the variable's own units.
+    /// Mean log-likelihood of a value in nats; densities are in the variable's own units.
     pub log_likelihood: f64,
-    /// The share of the values inside the predicted interval for nine in ten; `None` where the
-    /// model sees no noise.
+    /// The share of the values inside the predicted 90 % interval; `None` if the model predicts no
+    /// noise.
     pub coverage: Option<f64>,
 }
 
 /// How well all effects are predicted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scores {
-    /// Rows that were predicted.
+    /// The number of rows.
     pub rows: usize,
-    /// Effect by effect.
+    /// The scores of each effect.
     pub variables: Vec<VariableScore>,
 }
 
@@ -57,12 +57,12 @@ impl Scores {
 }
 
 impl WorldModel {
-    /// Predicts recorded transitions one step ahead and compares. The ensemble predicts the mean of
-    /// its members; its distribution is their mixture.
+    /// Predicts recorded transitions one step ahead and scores the predictions. The ensemble
+    /// predicts the mean of its members; its distribution is their mixture.
     #[must_use]
     pub fn score(&self, data: &Transitions) -> Scores {
         let encoded = self.encoding.encode_all(data);
-        let said: Vec<Block> = self
+        let outputs: Vec<Block> = self
             .members
             .par_iter()
             .map(|member| member.predict(&encoded.inputs, &self.structure))
@@ -72,7 +72,7 @@ impl WorldModel {
             let mut total = Sums::default();
             for (at, target) in self.encoding.targets().iter().enumerate() {
                 if target.effect == effect {
-                    total.add(&Sums::of(target, &said, encoded.targets.group(at)));
+                    total.add(&Sums::of(target, &outputs, encoded.targets.group(at)));
                 }
             }
             total.score(name, data.len())
@@ -95,27 +95,27 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(target: &Target, said: &[Block], seen: &[f32]) -> Self {
+    fn of(target: &Target, outputs: &[Block], seen: &[f32]) -> Self {
         let distribution = target.head.distribution;
         let mut sums = Self { elements: 1.0, ..Self::default() };
         let mut slopes = vec![0.0; distribution.parameters()];
         let mut change_squares = 0.0;
         for (row, &value) in seen.iter().enumerate() {
             let value = f64::from(value);
-            let each = said.iter().map(|said| target.head.parameters(said, row));
+            let each = outputs.iter().map(|outputs| target.head.parameters(outputs, row));
             let means: Vec<f64> = each.clone().map(|p| distribution.mean(p)).collect();
             let mean = means.iter().sum::<f64>() / means.len() as f64;
-            let off = if let Distribution::Categorical(labels) = distribution {
+            let squared_error = if let Distribution::Categorical(labels) = distribution {
                 f64::from(u8::from(most_frequent(&means, labels) != value))
             } else {
                 let expected = each.clone().map(|p| target.expected(p)).sum::<f64>();
                 (value - expected / means.len() as f64).powi(2)
             };
-            change_squares += off;
-            let in_spreads = target.scale.scale / target.spread;
+            change_squares += squared_error;
+            let in_deviations = target.scale.scale / target.spread;
             sums.squares += match distribution {
-                Distribution::Categorical(_) => off,
-                _ => off * in_spreads * in_spreads,
+                Distribution::Categorical(_) => squared_error,
+                _ => squared_error * in_deviations * in_deviations,
             };
             let logs: Vec<f64> =
                 each.clone().map(|p| distribution.log_likelihood(p, value, &mut slopes)).collect();
@@ -123,14 +123,14 @@ impl Sums {
             if matches!(distribution, Distribution::Normal { .. }) {
                 sums.log_likelihood -= target.scale.scale.ln();
             }
-            if let Some(deviation) = spread_of_mixture(&distribution, each, &means, mean) {
+            if let Some(deviation) = deviation_of_mixture(&distribution, each, &means, mean) {
                 let half = match distribution {
                     Distribution::Rounded { half, .. } => half,
                     _ => 0.0,
                 };
                 sums.numbers += 1.0;
-                sums.noisy += f64::from(u8::from(deviation > NOISE.max(half)));
-                let inside = (value - mean).abs() <= NINE_IN_TEN * deviation + half;
+                sums.noisy += f64::from(u8::from(deviation > MIN_NOISE.max(half)));
+                let inside = (value - mean).abs() <= NORMAL_90 * deviation + half;
                 sums.covered += f64::from(u8::from(inside));
             }
         }
@@ -165,8 +165,8 @@ impl Sums {
     }
 }
 
-/// The deviation of the mixture of the members' distributions.
-fn spread_of_mixture<'a>(
+/// The standard deviation of the mixture of the members' distributions.
+fn deviation_of_mixture<'a>(
     distribution: &Distribution,
     each: impl Iterator<Item = &'a [f32]>,
     means: &[f64],
@@ -182,11 +182,11 @@ fn spread_of_mixture<'a>(
 
 fn most_frequent(votes: &[f64], labels: usize) -> f64 {
     let count = |label: &usize| votes.iter().filter(|&&vote| vote == *label as f64).count();
-    // The first of equals.
+    // The first one if several are equal.
     (0..labels).rev().max_by_key(count).unwrap_or(0) as f64
 }
 
-/// The logarithm of the mean of numbers given by theirs.
+/// The logarithm of the mean of numbers, given their logarithms.
 pub(super) fn log_mean(logs: &[f64]) -> f64 {
     let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !top.is_finite() {

@@ -1,4 +1,4 @@
-//! Single steps of a world model, for explanations, and many at once, for dreams.
+//! Steps of a world model: single steps for explanations, batches for dreams.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use becausal_nn::{Block, Distribution, Head};
 
 use super::dynamics::{Dynamics, Noise, Prediction};
 use super::influence::Influence;
-use super::member::{CHUNK, Member};
+use super::member::{CHUNK_ROWS, Member};
 use super::world_model::{WorldModel, index};
 
 impl Dynamics for WorldModel {
@@ -23,35 +23,35 @@ impl Dynamics for WorldModel {
     }
 
     fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction {
-        let said = mean_of_members(&self.say(state, action));
-        let calm = vec![0.0; self.noises()];
-        let mut noise = noise.values().unwrap_or(&calm);
+        let outputs = mean_of_members(&self.outputs(state, action));
+        let no_noise = vec![0.0; self.noises()];
+        let mut noise = noise.values().unwrap_or(&no_noise);
         let mut values = Vec::with_capacity(self.encoding.targets().len());
         for target in self.encoding.targets() {
             let distribution = target.head.distribution;
             let (own, rest) = noise.split_at(distribution.noises());
             noise = rest;
-            values.push(distribution.value(target.head.parameters(&said, 0), own));
+            values.push(distribution.value(target.head.parameters(&outputs, 0), own));
         }
         self.prediction(&values)
     }
 
     fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise {
-        let said = mean_of_members(&self.say(state, action));
+        let outputs = mean_of_members(&self.outputs(state, action));
         let schema = self.schema();
-        let (outcome, following) = (schema.outcome_slots().start, schema.next_slots().start);
+        let (outcome_start, next_start) = (schema.outcome_slots().start, schema.next_slots().start);
         let mut noise = vec![0.0; self.noises()];
         let mut at = 0;
         for (index, target) in self.encoding.targets().iter().enumerate() {
-            let seen = match target.slot.checked_sub(following) {
+            let observed = match target.slot.checked_sub(next_start) {
                 Some(slot) => next[slot],
-                None => outcomes[target.slot - outcome],
+                None => outcomes[target.slot - outcome_start],
             };
             let distribution = target.head.distribution;
             let own = &mut noise[at..][..distribution.noises()];
             at += distribution.noises();
-            let value = self.encoding.encode_target(index, seen);
-            distribution.noise_of(target.head.parameters(&said, 0), value, own);
+            let value = self.encoding.encode_target(index, observed);
+            distribution.noise_of(target.head.parameters(&outputs, 0), value, own);
         }
         Noise::of(noise)
     }
@@ -61,15 +61,15 @@ impl Dynamics for WorldModel {
     }
 
     fn disagreement(&self, state: &[f64], action: &[f64]) -> Vec<f64> {
-        let said = self.say(state, action);
-        let count = said.len() as f64;
+        let outputs = self.outputs(state, action);
+        let count = outputs.len() as f64;
         let mut disagreement = vec![0.0_f64; self.structure.effects()];
         for (at, target) in self.encoding.targets().iter().enumerate() {
-            let mean = |said: &Block| {
-                let said = target.head.distribution.mean(target.head.parameters(said, 0));
-                self.encoding.raw(at, said)
+            let mean = |outputs: &Block| {
+                let mean = target.head.distribution.mean(target.head.parameters(outputs, 0));
+                self.encoding.raw(at, mean)
             };
-            let means: Vec<f64> = said.iter().map(mean).collect();
+            let means: Vec<f64> = outputs.iter().map(mean).collect();
             let middle = means.iter().sum::<f64>() / count;
             let squares: f64 = means.iter().map(|mean| (mean - middle) * (mean - middle)).sum();
             let deviation = (squares / count).sqrt() / target.spread;
@@ -99,11 +99,11 @@ impl Dynamics for WorldModel {
 }
 
 impl WorldModel {
-    /// Draws what follows for many rows at once, a member for each row at random.
+    /// Samples the results of many rows at once, each from a random member.
     ///
-    /// `value(row, slot)` gives states and actions. The result has the outcomes and then the next
-    /// state of every row, one row after the other, in the order of the schema's slots. The noise of
-    /// continuous numbers is multiplied by `noise`: 1 for what is to be expected, 0 for their means.
+    /// `value(row, slot)` returns states and actions. The result contains, row by row, the outcomes
+    /// and then the next state, in the order of the schema's slots. The noise of continuous numbers
+    /// is multiplied by `noise`: 1 for samples from the distribution, 0 for the means.
     ///
     /// # Panics
     /// When the model has no members.
@@ -119,34 +119,34 @@ impl WorldModel {
         for row in 0..rows {
             of_member[stream.below(self.members.len())].push(row);
         }
-        let pieces: Vec<(usize, &[usize], Stream)> = of_member
+        let chunks: Vec<(usize, &[usize], Stream)> = of_member
             .iter()
             .enumerate()
-            .flat_map(|(member, rows)| rows.chunks(CHUNK).map(move |rows| (member, rows)))
+            .flat_map(|(member, rows)| rows.chunks(CHUNK_ROWS).map(move |rows| (member, rows)))
             .map(|(member, rows)| (member, rows, Stream::new(stream.next_u64())))
             .collect();
         let width = self.encoding.targets().len();
-        let drawn: Vec<Vec<f64>> = pieces
+        let drawn: Vec<Vec<f64>> = chunks
             .into_par_iter()
             .map(|(member, rows, mut stream)| {
                 let inputs = self.encoding.inputs(rows.len(), |row, slot| value(rows[row], slot));
-                let said = self.members[member].predict(&inputs, &self.structure);
-                self.draw(&said, rows.len(), noise, &mut stream)
+                let outputs = self.members[member].predict(&inputs, &self.structure);
+                self.draw(&outputs, rows.len(), noise, &mut stream)
             })
             .collect();
         let mut all = vec![0.0; rows * width];
         let mut drawn = drawn.into_iter();
-        for rows in of_member.iter().flat_map(|rows| rows.chunks(CHUNK)) {
-            let piece = drawn.next().expect("a result for every piece");
-            for (from, &row) in piece.chunks_exact(width).zip(rows) {
+        for rows in of_member.iter().flat_map(|rows| rows.chunks(CHUNK_ROWS)) {
+            let chunk = drawn.next().expect("one result per chunk");
+            for (from, &row) in chunk.chunks_exact(width).zip(rows) {
                 all[row * width..][..width].copy_from_slice(from);
             }
         }
         all
     }
 
-    /// The same by every member, one after the other, with the same noise: only what the members
-    /// disagree about differs.
+    /// Samples the results of every member with the same noise. They differ only where the members
+    /// disagree.
     #[must_use]
     pub fn sample_each(
         &self,
@@ -156,31 +156,31 @@ impl WorldModel {
         stream: &mut Stream,
     ) -> Vec<Vec<f64>> {
         let seed = stream.next_u64();
-        let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
+        let starts: Vec<usize> = (0..rows).step_by(CHUNK_ROWS).collect();
         let inputs: Vec<_> = starts
             .iter()
             .map(|from| {
-                let count = CHUNK.min(rows - from);
+                let count = CHUNK_ROWS.min(rows - from);
                 (count, self.encoding.inputs(count, |row, slot| value(from + row, slot)))
             })
             .collect();
         let of_member = |member: &Member| {
-            let pieces = inputs.iter().zip(&starts).flat_map(|((count, inputs), from)| {
-                let said = member.predict(inputs, &self.structure);
+            let values = inputs.iter().zip(&starts).flat_map(|((count, inputs), from)| {
+                let outputs = member.predict(inputs, &self.structure);
                 let mut stream = Stream::keyed(seed, &[index(*from)]);
-                self.draw(&said, *count, noise, &mut stream)
+                self.draw(&outputs, *count, noise, &mut stream)
             });
-            pieces.collect()
+            values.collect()
         };
         self.members.par_iter().with_max_len(1).map(of_member).collect()
     }
 
-    /// Values of all targets of every row, in the order of their slots.
-    fn draw(&self, said: &Block, rows: usize, factor: f64, stream: &mut Stream) -> Vec<f64> {
+    /// Samples the values of all targets of every row, in the order of their slots.
+    fn draw(&self, outputs: &Block, rows: usize, factor: f64, stream: &mut Stream) -> Vec<f64> {
         let targets = self.encoding.targets();
         let first = self.schema().outcome_slots().start;
         let mut drawn = vec![0.0; rows * targets.len()];
-        let mut noise = vec![0.0; said.shape.columns.max(1)];
+        let mut noise = vec![0.0; outputs.shape.columns.max(1)];
         for row in 0..rows {
             for (at, target) in targets.iter().enumerate() {
                 let distribution = target.head.distribution;
@@ -188,7 +188,7 @@ impl WorldModel {
                 if matches!(distribution, Distribution::Normal { .. }) {
                     noise[0] *= factor;
                 }
-                let value = distribution.value(target.head.parameters(said, row), &noise);
+                let value = distribution.value(target.head.parameters(outputs, row), &noise);
                 let into = row * targets.len() + target.slot - first;
                 drawn[into] = self.encoding.decode(at, value);
             }
@@ -196,8 +196,8 @@ impl WorldModel {
         drawn
     }
 
-    /// What every member says about a state and an action: `[effects, 1, columns]` each.
-    fn say(&self, state: &[f64], action: &[f64]) -> Vec<Block> {
+    /// The outputs of every member for a state and an action: `[effects, 1, columns]` each.
+    fn outputs(&self, state: &[f64], action: &[f64]) -> Vec<Block> {
         let first = self.schema().action_slots().start;
         let inputs = self.encoding.inputs(1, |_, slot| match slot.checked_sub(first) {
             Some(slot) => action[slot],
@@ -228,13 +228,13 @@ impl WorldModel {
     }
 }
 
-/// The parameters of the distributions in the mean over the members.
-fn mean_of_members(said: &[Block]) -> Block {
-    let mut mean = said[0].clone();
-    for other in &said[1..] {
+/// The parameters of the distributions, averaged over the members.
+fn mean_of_members(outputs: &[Block]) -> Block {
+    let mut mean = outputs[0].clone();
+    for other in &outputs[1..] {
         mean.values.iter_mut().zip(&other.values).for_each(|(mean, value)| *mean += value);
     }
-    let count = said.len() as f32;
+    let count = outputs.len() as f32;
     mean.values.iter_mut().for_each(|value| *value /= count);
     mean
 }

@@ -1,35 +1,35 @@
-//! Which inputs each output may read.
+//! The inputs that each output reads.
 
 use becausal_core::data::Transitions;
 use becausal_core::schema::{Kind, Role, Schema, Variable};
 use becausal_discovery::{CausalGraph, Pair, Verdict};
 
-/// Below this strength, a suspected stand-in for another cause is no parent.
-const WEAK: f64 = 0.05;
+/// Minimum strength at which a suspected proxy is still a parent.
+const MIN_PROXY_STRENGTH: f64 = 0.05;
 
-/// From this strength on, an influence that a test calls insignificant is not thereby excluded.
-const NOTICEABLE: f64 = 0.01;
+/// Minimum strength at which an insignificant influence is not ruled out.
+const MIN_NOTICEABLE_STRENGTH: f64 = 0.01;
 
-/// With fewer events than this for each possible cause, nobody can tell which of them are none: the
-/// rule of thumb of logistic regression ("events per variable", 10 to 20).
-const EVENTS_A_CAUSE: usize = 20;
+/// Minimum number of events per possible cause. With fewer, no cause can be ruled out: the rule of
+/// thumb of logistic regression ("events per variable", 10 to 20).
+const MIN_EVENTS_PER_CAUSE: usize = 20;
 
 /// The parents of every effect, as indices of causes: states first, then actions.
 ///
-/// The networks take them as a mask: another structure keeps all parameters.
+/// The networks use them as a mask, so another structure keeps all parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Structure {
     states: usize,
     actions: usize,
     parents: Vec<Vec<usize>>,
-    /// For each effect, the parents that nobody found: they are only tried.
+    /// For each effect, the parents that were not discovered and are only tried.
     tried: Vec<Vec<usize>>,
-    /// Whether something that is tried matters to an effect, and nobody can tell what.
+    /// Whether some tried parent matters to an effect, but the data cannot tell which.
     in_doubt: Vec<bool>,
 }
 
 impl Structure {
-    /// Everything may depend on everything.
+    /// Every effect depends on every cause.
     #[must_use]
     pub fn full(schema: &Schema) -> Self {
         let (states, actions) = counts(schema);
@@ -38,7 +38,7 @@ impl Structure {
         nothing.widened(&all)
     }
 
-    /// The same with everything tried as a parent of some effects.
+    /// The same with every cause tried as a parent of these effects.
     #[must_use]
     pub fn widened(&self, effects: &[usize]) -> Self {
         let mut wider = self.clone();
@@ -52,8 +52,8 @@ impl Structure {
         wider
     }
 
-    /// The same, and something that is tried is known to matter to these effects, in too few rows to
-    /// tell what.
+    /// The same, with these effects marked as in doubt: some tried parent matters to them, in too
+    /// few rows to tell which.
     #[must_use]
     pub fn in_doubt(mut self, effects: &[usize]) -> Self {
         for &effect in effects {
@@ -62,14 +62,14 @@ impl Structure {
         self
     }
 
-    /// Whether something that is tried matters to an effect, and nobody can tell what.
+    /// Whether some tried parent matters to an effect, but the data cannot tell which.
     #[must_use]
     pub fn is_in_doubt(&self, effect: usize) -> bool {
         self.in_doubt[effect]
     }
 
-    /// The same without those parents that were only tried and are of no `use_of(effect, cause)`;
-    /// the others are parents like any.
+    /// The same without the tried parents for which `use_of(effect, cause)` is false. The other
+    /// tried parents become ordinary ones.
     #[must_use]
     pub fn narrowed(&self, use_of: impl Fn(usize, usize) -> bool) -> Self {
         let kept = |effect: usize| {
@@ -79,13 +79,13 @@ impl Structure {
         Self::new(self.states, self.actions, (0..self.effects()).map(kept).collect())
     }
 
-    /// Whether parents are tried beside others that were found.
+    /// Whether parents are tried in addition to discovered ones.
     #[must_use]
     pub fn is_widened(&self, effect: usize) -> bool {
         (1..self.parents[effect].len()).contains(&self.tried[effect].len())
     }
 
-    /// Whether a parent of an effect was not found but is only tried.
+    /// Whether a parent of an effect was not discovered and is only tried.
     #[must_use]
     pub fn is_tried(&self, effect: usize, cause: usize) -> bool {
         self.tried[effect].contains(&cause)
@@ -100,7 +100,7 @@ impl Structure {
     pub fn of(schema: &Schema, graph: &CausalGraph) -> Self {
         let (states, actions) = counts(schema);
         let counts = |pair: &&Pair| {
-            let doubtful = pair.proxy && pair.strength < WEAK && pair.given.is_none();
+            let doubtful = pair.proxy && pair.strength < MIN_PROXY_STRENGTH && pair.given.is_none();
             pair.verdict == Verdict::Edge && !doubtful
         };
         let mut parents = vec![Vec::new(); schema.effects().len()];
@@ -110,21 +110,20 @@ impl Structure {
         Self::new(states, actions, parents)
     }
 
-    /// Every pair that the data do not speak against: all edges of a graph, what could not be told,
-    /// what seems to have an influence in so few rows that chance cannot be ruled out, and all that
-    /// may lead to an event that was hardly ever seen in `data`. A model that is to predict where
-    /// nobody has been yet must not be blind to these.
+    /// Every pair that the data do not rule out: all edges of a graph, untestable pairs,
+    /// insignificant pairs with a noticeable strength, and all possible causes of events that are
+    /// rare in `data`. A model that has to predict outside its data must not ignore these.
     #[must_use]
     pub fn cautious(schema: &Schema, graph: &CausalGraph, data: &Transitions) -> Self {
         let mut graph = graph.clone();
         let (states, actions) = counts(schema);
-        let enough = EVENTS_A_CAUSE * (states + actions);
+        let enough = MIN_EVENTS_PER_CAUSE * (states + actions);
         let rare: Vec<bool> = (0..schema.effects().len())
             .map(|effect| events(data, effect).is_some_and(|events| events < enough))
             .collect();
         for pair in graph.pairs_mut() {
             pair.proxy = false;
-            let noticeable = pair.strength >= NOTICEABLE || rare[pair.effect.0];
+            let noticeable = pair.strength >= MIN_NOTICEABLE_STRENGTH || rare[pair.effect.0];
             let doubtful = noticeable && pair.given.is_none();
             if pair.verdict == Verdict::Untestable || doubtful {
                 pair.verdict = Verdict::Edge;
@@ -140,14 +139,14 @@ impl Structure {
         Self::new(self.states, self.actions, parents.collect())
     }
 
-    /// Each next state depends on the state itself, and outcomes on nothing.
+    /// Each next state depends on the state itself, outcomes depend on nothing.
     #[must_use]
     pub fn persistence(&self) -> Self {
         let itself = |effect| if effect < self.states { vec![effect] } else { Vec::new() };
         Self::new(self.states, self.actions, (0..self.effects()).map(itself).collect())
     }
 
-    /// From lists of parents, effect by effect.
+    /// A structure from the parents of each effect.
     ///
     /// # Panics
     /// When a parent is not among the causes.
@@ -177,7 +176,7 @@ impl Structure {
         self.parents.len()
     }
 
-    /// The parents of an effect, in order.
+    /// The parents of an effect, ascending.
     #[must_use]
     pub fn parents(&self, effect: usize) -> &[usize] {
         &self.parents[effect]
@@ -203,7 +202,7 @@ impl Structure {
         effect < self.states && self.parents[effect].contains(&effect)
     }
 
-    /// How many edges there are.
+    /// The number of edges.
     #[must_use]
     pub fn edges(&self) -> usize {
         self.parents.iter().map(Vec::len).sum()
@@ -253,7 +252,7 @@ mod tests {
     use becausal_discovery::Reason;
 
     #[test]
-    fn weak_stand_ins_are_no_parents() {
+    fn weak_proxies_are_not_parents() {
         let schema = Schema::parse(
             "name = \"Two\"\n[state]\nx = { kind = \"continuous\" }\ny = { kind = \"continuous\" }\n\
              [action]\na = { kind = \"boolean\" }\n[reward]\n\"x\" = \"x\"\n",
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn caution_takes_what_is_not_excluded() {
+    fn a_cautious_structure_includes_all_pairs_that_are_not_ruled_out() {
         let schema = Schema::parse(
             "name = \"Three\"\n[state]\nx = { kind = \"continuous\" }\ny = { kind = \"continuous\" }\n\
              z = { kind = \"continuous\" }\n[action]\na = { kind = \"boolean\" }\n[reward]\n\"x\" = \"x\"\n",
@@ -290,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rare_event_may_have_any_cause() {
+    fn a_rare_event_keeps_all_possible_causes() {
         let schema = Schema::parse(
             "name = \"Fall\"\n[state]\nx = { kind = \"continuous\" }\n[action]\na = { kind = \"boolean\" }\n\
              [outcome]\nfall = { kind = \"boolean\" }\n[reward]\n\"x\" = \"x\"\n",

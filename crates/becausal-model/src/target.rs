@@ -1,20 +1,20 @@
-//! What the networks predict, and on which scale.
+//! The targets of the networks, and their scales.
 
 use becausal_core::schema::{Kind, Role, Schema};
 use becausal_nn::{Distribution, Head};
 
-/// The smallest deviation a network can claim, in units of the scale of a target.
-const FLOOR: f64 = 1e-3;
+/// The minimum standard deviation that a network can predict, in units of the target's scale.
+const MIN_DEVIATION: f64 = 1e-3;
 
-/// Rounding to whole numbers moves the mean of a distribution broader than this by nothing.
-const BROAD: f64 = 2.0;
+/// A standard deviation in whole numbers above which rounding does not change the mean.
+const BROAD_DEVIATION: f64 = 2.0;
 
-/// How a number is brought to a common scale: (value - mean) / scale.
+/// Standardises a number: (value - mean) / scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// Taken off first.
+    /// Subtracted first.
     pub mean: f64,
-    /// Divided by then; never 0.
+    /// The divisor; never 0.
     pub scale: f64,
 }
 
@@ -27,29 +27,31 @@ impl Scale {
 /// An element of an output variable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// Its effect: the group of the network's outputs.
+    /// Its effect, which is also the group of the network's outputs.
     pub effect: usize,
     /// Its slot in a transition.
     pub slot: usize,
-    /// For the next value of a number, the slot of the value before.
+    /// For the next value of a number, the slot of the value before the step.
     pub before: Option<usize>,
-    /// The scale: of a next state the usual size of its *change*, of an outcome its spread.
+    /// The scale: for a next state the root mean square of its *change*, for an outcome its
+    /// standard deviation.
     pub scale: Scale,
-    /// The spread of the values themselves, for scores.
+    /// The standard deviation of the values themselves, for scores.
     pub spread: f64,
-    /// Where its distribution is.
+    /// The position of its distribution in the outputs.
     pub head: Head,
 }
 
 impl Target {
-    /// The expected value, on the target's scale; of a whole number that of what is rounded.
+    /// The expected value on the target's scale; for a whole number, the expected value after
+    /// rounding.
     ///
-    /// A mean anywhere near a whole number may say that number with certainty.
+    /// With a small deviation, any mean near a whole number means that number with certainty.
     pub(super) fn expected(&self, parameters: &[f32]) -> f64 {
         let distribution = self.head.distribution;
         let mean = distribution.mean(parameters);
         let deviation = distribution.deviation(parameters).unwrap_or(0.0) * self.scale.scale;
-        if !matches!(distribution, Distribution::Rounded { .. }) || deviation > BROAD {
+        if !matches!(distribution, Distribution::Rounded { .. }) || deviation > BROAD_DEVIATION {
             return mean;
         }
         let middle = self.scale.mean + self.scale.scale * mean;
@@ -67,8 +69,8 @@ impl Target {
     }
 }
 
-/// The targets, effect by effect; `scale` gives the scale and the spread of a slot, from the slot
-/// before and whether it is a number.
+/// The targets, effect by effect. `scale` returns the scale and the standard deviation of a slot,
+/// given the slot of the value before and whether it is a number.
 pub(super) fn layout(
     schema: &Schema,
     mut scale: impl FnMut(usize, Option<usize>, bool) -> (Scale, f64),
@@ -90,8 +92,10 @@ pub(super) fn layout(
             };
             let (scale, spread) = scale(slot, before, numeric);
             let distribution = match &variable.kind {
-                Kind::Continuous(_) => Distribution::Normal { floor: FLOOR },
-                Kind::Integer(_) => Distribution::Rounded { half: 0.5 / scale.scale, floor: FLOOR },
+                Kind::Continuous(_) => Distribution::Normal { floor: MIN_DEVIATION },
+                Kind::Integer(_) => {
+                    Distribution::Rounded { half: 0.5 / scale.scale, floor: MIN_DEVIATION }
+                }
                 Kind::Boolean => Distribution::Bernoulli,
                 Kind::Categorical(labels) => Distribution::Categorical(labels.len()),
             };

@@ -1,4 +1,4 @@
-//! Learning: the networks are fitted by maximum likelihood.
+//! Trains the networks by maximum likelihood.
 
 use becausal_core::Stream;
 use becausal_core::progress::{Listener, Tracker};
@@ -11,41 +11,42 @@ use super::member::{Member, ModelKind};
 use super::network::Sizes;
 use super::probe::Probe;
 
-/// The share of the steps after which parents are pruned that were tried beside causes.
+/// The share of the steps after which parents are pruned that were tried in addition to discovered
+/// ones.
 const LATE_PRUNING: f64 = 0.8;
 
-/// The share of the steps after which nothing is pruned any more.
+/// The share of the steps after which nothing more is pruned.
 const LAST_PRUNING: f64 = 0.9;
 
-/// How a world model is fitted.
+/// Options for fitting a world model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelParams {
     /// Networks in the ensemble.
     pub members: usize,
-    /// How wide they are.
+    /// Their widths.
     pub sizes: Sizes,
-    /// Rows a step.
+    /// Rows per step.
     pub batch: usize,
-    /// Steps a member, at most.
+    /// Maximum number of steps per member.
     pub steps: usize,
-    /// The highest learning rate.
+    /// Maximum learning rate.
     pub rate: f64,
     /// Weight decay.
     pub decay: f64,
-    /// The largest norm of a gradient.
+    /// Maximum norm of a gradient.
     pub clip: f64,
     /// See [`becausal_nn::Likelihood::balanced`].
     pub balance: f64,
-    /// Parents that do not matter under an action are pruned after this share of the steps; 1 for
-    /// never.
+    /// The share of the steps after which parents that do not matter under an action are pruned; 1
+    /// for never.
     pub prune: f64,
-    /// The share of the episodes that is held out to stop early and to score.
+    /// The share of the rows, in whole episodes, that is held out for early stopping and scores.
     pub held_out: f64,
-    /// Stops after so many looks at the held-out episodes without an improvement.
+    /// Stops after this many evaluations on the held-out episodes without an improvement.
     pub patience: usize,
-    /// Steps between two looks.
+    /// Steps between two evaluations.
     pub interval: usize,
-    /// Of all that is random.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// Who hears how far the fit is, and may stop it.
     pub progress: Listener,
@@ -75,13 +76,13 @@ impl Default for ModelParams {
 /// How the fit of a member went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemberReport {
-    /// Steps made.
+    /// Steps done.
     pub steps: usize,
-    /// The step at which the held-out likelihood was best: the parameters are those.
+    /// The step with the best held-out likelihood, whose parameters are used.
     pub best_step: usize,
-    /// The mean log-likelihood of a held-out row then, summed over the effects.
+    /// The mean log-likelihood per held-out row at that step, summed over the effects.
     pub held_out: f64,
-    /// Step and held-out log-likelihood at every look.
+    /// Step and held-out log-likelihood of every evaluation.
     pub curve: Vec<(usize, f64)>,
 }
 
@@ -90,16 +91,16 @@ pub(super) struct Training<'a> {
     pub kind: ModelKind,
     pub options: &'a ModelParams,
     pub lessons: Lessons<'a>,
-    /// Rows to look at now and then.
+    /// The rows for evaluations.
     pub held_out: &'a Encoded,
-    /// Whether attention waits until it is seen what matters.
+    /// Whether the attention weights are held constant until the first pruning.
     pub holds: bool,
-    /// What shows which parents matter, where they can be pruned.
+    /// Measures which parents matter, if parents can be pruned.
     pub probe: Option<&'a Probe>,
 }
 
 impl Training<'_> {
-    /// Fits a member to `sample`, rows to learn from, some of them several times.
+    /// Fits a member to `sample`, the rows to train on, some of which occur several times.
     pub fn run(
         &self,
         at: usize,
@@ -182,7 +183,7 @@ impl Best {
         }
     }
 
-    /// Begins anew from here: what was before does not count any more.
+    /// Forgets the best parameters so far and continues from these.
     fn restart(&mut self, held_out: f64, parameters: &Parameters) {
         self.held_out = f64::NAN;
         self.look(self.steps, held_out, parameters);

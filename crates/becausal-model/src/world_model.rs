@@ -1,4 +1,4 @@
-//! The world model: an ensemble of networks that learned from different samples of the episodes.
+//! The world model: an ensemble of networks trained on different samples of the episodes.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use super::refit::structure_of;
 use super::structure::Structure;
 use super::train::{MemberReport, ModelParams, Training};
 
-/// Held-out rows that are looked at while learning, at most.
-const LOOKED_AT: usize = 4096;
+/// Maximum number of held-out rows for evaluations during training.
+const MAX_VALIDATION_ROWS: usize = 4096;
 
-/// Held-out rows that show which parents matter under an action, at most.
-const PROBED: usize = 4096;
+/// Maximum number of held-out rows for measuring which parents matter under an action.
+const MAX_PROBE_ROWS: usize = 4096;
 
-/// What follows from a state and an action, learned from data.
+/// A model of what follows from a state and an action, fitted to data.
 #[derive(Debug, Clone)]
 pub struct WorldModel {
     pub(super) kind: ModelKind,
@@ -38,20 +38,20 @@ pub struct WorldModel {
     pub(super) members: Vec<Member>,
 }
 
-/// How a fit went.
+/// The report of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitReport {
-    /// Member by member.
+    /// The report of each member.
     pub members: Vec<MemberReport>,
-    /// The episodes that were held out.
+    /// The held-out episodes.
     pub held_out: Vec<usize>,
 }
 
 impl WorldModel {
     /// Fits a world model to data.
     ///
-    /// Some episodes are held out. Each member learns from its own bootstrap sample of the others,
-    /// on a thread of its own, and stops when the held-out likelihood no longer rises.
+    /// Some episodes are held out. Each member is trained on its own bootstrap sample of the
+    /// others, in parallel, and stops when the held-out likelihood no longer improves.
     ///
     /// # Errors
     /// When there are too few data, a value is not finite, the fit breaks down, or the listener stops it.
@@ -77,11 +77,12 @@ impl WorldModel {
         let FitData { train, encoding, train_rows, held_out_rows, .. } = data;
         let structure = Arc::new(structure_of(train, kind, structure));
         let persistence = Persistence::of(train, encoding, &structure);
-        let looked_at: Vec<usize> = evenly(held_out_rows.inputs.rows(), LOOKED_AT).collect();
+        let looked_at: Vec<usize> =
+            evenly(held_out_rows.inputs.rows(), MAX_VALIDATION_ROWS).collect();
         let held_out = held_out_rows.select(&looked_at);
         let holds = kind.has_weights() && params.prune < 1.0;
         let probe = (holds && held_out.inputs.table).then(|| {
-            let probed: Vec<usize> = evenly(looked_at.len(), PROBED).collect();
+            let probed: Vec<usize> = evenly(looked_at.len(), MAX_PROBE_ROWS).collect();
             Probe::new(encoding, &structure, held_out.select(&probed), params.seed)
         });
         let training = Training {
@@ -117,38 +118,38 @@ impl WorldModel {
         Ok((model, FitReport { members: reports, held_out: data.split.held_out.clone() }))
     }
 
-    /// What kind of networks it has.
+    /// The kind of its networks.
     #[must_use]
     pub fn kind(&self) -> ModelKind {
         self.kind
     }
 
-    /// What its variables are.
+    /// The schema of its variables.
     #[must_use]
     pub fn schema(&self) -> &Arc<Schema> {
         self.encoding.schema()
     }
 
-    /// Which inputs each effect reads.
+    /// The inputs that each effect reads.
     #[must_use]
     pub fn structure(&self) -> &Structure {
         &self.structure
     }
 
-    /// How many networks it has.
+    /// The number of networks.
     #[must_use]
     pub fn members(&self) -> usize {
         self.members.len()
     }
 
-    /// How many learned numbers a member has.
+    /// The number of parameters of a member.
     #[must_use]
     pub fn parameters(&self) -> usize {
         self.members.first().map_or(0, |member| member.parameters.count())
     }
 }
 
-/// The rows of as many episodes as there are, drawn with replacement.
+/// A bootstrap sample: the rows of as many episodes as there are, drawn with replacement.
 fn bootstrap(data: &Transitions, draw: bool, stream: &mut Stream) -> Vec<usize> {
     if !draw {
         return (0..data.len()).collect();
@@ -158,14 +159,14 @@ fn bootstrap(data: &Transitions, draw: bool, stream: &mut Stream) -> Vec<usize> 
     data.rows_of(&episodes)
 }
 
-/// At most `count` of `total` places, evenly spread.
+/// At most `count` of `total` indices, evenly spaced.
 pub(super) fn evenly(total: usize, count: usize) -> impl Iterator<Item = usize> {
     let count = count.min(total);
     (0..count).map(move |at| at * total / count)
 }
 
 pub(super) fn index(at: usize) -> u32 {
-    u32::try_from(at).expect("members and episodes are fewer than 2^32")
+    u32::try_from(at).expect("there are fewer than 2^32 members and episodes")
 }
 
 pub(super) fn check(data: &Transitions) -> Result<(), FitError> {

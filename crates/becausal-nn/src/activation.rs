@@ -1,27 +1,28 @@
 //! Activation functions.
 
-use super::linear::EVEN_GAIN;
+use super::linear::VARIANCE_PRESERVING_GAIN;
 use super::math::{sigmoid, simd, tanh};
 use super::tape::{Backward, Operation, Tape, Variable};
 
-/// A function of each number alone.
+/// An elementwise activation function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activation {
-    /// x * sigmoid(x): smooth, so that smooth physics is learned well.
+    /// x * sigmoid(x): smooth, and therefore good at learning smooth physics.
     Silu,
     /// The hyperbolic tangent.
     Tanh,
 }
 
 impl Activation {
-    /// The gain of the layers before it, when they begin.
+    /// The initial gain of the layers before it.
     ///
-    /// Networks of seven layers with a gain of 1 hardly see what they read at first, and learn
-    /// slowly. Policies have three, and begin with little to say on purpose.
+    /// With a gain of 1, the outputs of a network of seven layers hardly depend on its inputs at
+    /// first, and it learns slowly. Policies have three layers, and their outputs start small on
+    /// purpose.
     #[must_use]
     pub fn gain(self) -> f64 {
         match self {
-            Self::Silu => EVEN_GAIN,
+            Self::Silu => VARIANCE_PRESERVING_GAIN,
             Self::Tanh => 1.0,
         }
     }

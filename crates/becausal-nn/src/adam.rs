@@ -3,16 +3,16 @@
 use super::math::simd;
 use super::parameters::{Gradients, Parameters};
 
-/// How the learning rate goes over a training: up in a straight line, then down along a cosine.
+/// The learning rate over a training: linear warm-up, then cosine decay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
-    /// The highest rate.
+    /// The maximum rate.
     pub peak: f64,
-    /// The rate at the end, as a share of the highest.
+    /// The final rate, as a share of the maximum.
     pub end: f64,
-    /// Steps until the highest rate is reached.
+    /// Number of warm-up steps until the maximum.
     pub warm_up: usize,
-    /// Steps until the end; the rate stays there afterwards.
+    /// Number of steps until the final rate, which is kept afterwards.
     pub steps: usize,
 }
 
@@ -23,8 +23,8 @@ impl Schedule {
         if step < self.warm_up {
             return self.peak * (step + 1) as f64 / self.warm_up as f64;
         }
-        let long = self.steps.saturating_sub(self.warm_up).max(1) as f64;
-        let done = ((step - self.warm_up) as f64 / long).min(1.0);
+        let decay_steps = self.steps.saturating_sub(self.warm_up).max(1) as f64;
+        let done = ((step - self.warm_up) as f64 / decay_steps).min(1.0);
         let cosine = 0.5 * (1.0 + (std::f64::consts::PI * done).cos());
         self.peak * (self.end + (1.0 - self.end) * cosine)
     }
@@ -33,49 +33,52 @@ impl Schedule {
 /// Adam with decoupled weight decay; gradients are clipped by their norm first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdamW {
-    /// Weight decay a step, times the learning rate.
+    /// Weight decay per step, multiplied by the learning rate.
     pub decay: f64,
-    /// The largest norm of the gradient that is followed.
+    /// The maximum norm of the gradient; a longer one is scaled down.
     pub clip: f64,
-    /// The share of the mean square of the gradients that is kept from step to step.
-    pub retention: f64,
+    /// Decay rate of the running mean of the squared gradients.
+    pub beta2: f64,
     first: Gradients,
     second: Gradients,
     steps: i32,
 }
 
 impl AdamW {
-    const FIRST: f64 = 0.9;
-    const SMALL: f32 = 1e-8;
+    /// Decay rate of the running mean of the gradients.
+    const BETA1: f64 = 0.9;
+    /// Prevents a division by zero.
+    const EPSILON: f32 = 1e-8;
 
-    /// An optimiser that has not made a step.
+    /// An optimiser before its first step.
     #[must_use]
     pub fn new(parameters: &Parameters, decay: f64, clip: f64) -> Self {
         let zero = parameters.gradients();
-        Self { decay, clip, retention: 0.999, first: zero.clone(), second: zero, steps: 0 }
+        Self { decay, clip, beta2: 0.999, first: zero.clone(), second: zero, steps: 0 }
     }
 
-    /// What is remembered between steps: the running means of the gradients and of their squares,
-    /// and the number of steps.
+    /// The state between steps: the running means of the gradients and of their squares, and the
+    /// number of steps.
     #[must_use]
     pub fn memory(&self) -> (&[Vec<f32>], &[Vec<f32>], i32) {
         (&self.first.blocks, &self.second.blocks, self.steps)
     }
 
-    /// Takes up what was remembered.
+    /// Restores the state returned by [`memory`](Self::memory).
     ///
     /// # Panics
-    /// When the extents are others.
+    /// When the sizes differ from those of the parameters.
     pub fn restore(&mut self, first: Vec<Vec<f32>>, second: Vec<Vec<f32>>, steps: i32) {
-        for (kept, given) in [(&mut self.first, first), (&mut self.second, second)] {
-            assert!(kept.blocks.iter().map(Vec::len).eq(given.iter().map(Vec::len)));
-            kept.blocks = given;
+        for (moments, restored) in [(&mut self.first, first), (&mut self.second, second)] {
+            let same = moments.blocks.iter().map(Vec::len).eq(restored.iter().map(Vec::len));
+            assert!(same, "the moments must have the sizes of the parameters");
+            moments.blocks = restored;
         }
         self.steps = steps;
     }
 
-    /// A step down the gradient. Returns the gradient's norm before clipping; if that is not
-    /// finite, nothing is changed.
+    /// One step down the gradient. Returns the norm of the gradient before clipping. If it is not
+    /// finite, nothing changes.
     pub fn step(&mut self, parameters: &mut Parameters, gradients: &Gradients, rate: f64) -> f64 {
         let norm = gradients.norm();
         if !norm.is_finite() {
@@ -86,10 +89,10 @@ impl AdamW {
         let [shrink, keep, rate, unbias, b1, b2] = [
             (self.clip / norm.max(1e-30)).min(1.0),
             1.0 - rate * self.decay,
-            rate / (1.0 - Self::FIRST.powi(self.steps)),
-            1.0 / (1.0 - self.retention.powi(self.steps)),
-            Self::FIRST,
-            self.retention,
+            rate / (1.0 - Self::BETA1.powi(self.steps)),
+            1.0 / (1.0 - self.beta2.powi(self.steps)),
+            Self::BETA1,
+            self.beta2,
         ]
         .map(|number| number as f32);
         let moments = self.first.blocks.iter_mut().zip(&mut self.second.blocks);
@@ -104,7 +107,7 @@ impl AdamW {
                         let g = g * shrink;
                         *m = b1 * *m + (1.0 - b1) * g;
                         *v = b2 * *v + (1.0 - b2) * g * g;
-                        *w = *w * keep - rate * *m / ((*v * unbias).sqrt() + Self::SMALL);
+                        *w = *w * keep - rate * *m / ((*v * unbias).sqrt() + Self::EPSILON);
                     }
                 },
             );
@@ -119,7 +122,7 @@ mod tests {
     use crate::{Block, Shape};
 
     #[test]
-    fn the_first_step_is_as_long_as_the_rate() {
+    fn the_first_step_changes_each_weight_by_the_rate() {
         let mut parameters = Parameters::default();
         let weight = parameters.add("w", Block::zeros(Shape::new(1, 1, 2)));
         let mut gradients = parameters.gradients();
@@ -136,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_rises_and_falls() {
+    fn the_rate_rises_linearly_and_falls_along_a_cosine() {
         let schedule = Schedule { peak: 1.0, end: 0.1, warm_up: 4, steps: 14 };
         assert_eq!(schedule.rate(0), 0.25);
         assert_eq!(schedule.rate(4), 1.0);

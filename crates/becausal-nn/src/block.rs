@@ -1,13 +1,13 @@
 //! Numbers in groups of rows.
 
-/// The extent of a [`Block`]: `[groups, rows, columns]`.
+/// The shape of a [`Block`]: `[groups, rows, columns]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Networks side by side.
+    /// Number of networks.
     pub groups: usize,
-    /// Samples.
+    /// Number of samples.
     pub rows: usize,
-    /// Numbers a sample.
+    /// Numbers per sample.
     pub columns: usize,
 }
 
@@ -18,48 +18,48 @@ impl Shape {
         Self { groups, rows, columns }
     }
 
-    /// How many numbers.
+    /// The total number of numbers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.groups * self.rows * self.columns
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it contains no numbers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many numbers a group has.
+    /// The number of numbers in a group.
     #[must_use]
     pub fn group(&self) -> usize {
         self.rows * self.columns
     }
 }
 
-/// Numbers `[groups, rows, columns]`, the columns of a row next to each other.
+/// Numbers `[groups, rows, columns]` in row-major order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
-    /// Its extent.
+    /// Its shape.
     pub shape: Shape,
     /// `groups * rows * columns` numbers.
     pub values: Vec<f32>,
 }
 
 impl Block {
-    /// All zero.
+    /// A block of zeros.
     #[must_use]
     pub fn zeros(shape: Shape) -> Self {
         Self { shape, values: vec![0.0; shape.len()] }
     }
 
-    /// These numbers.
+    /// A block of these numbers.
     ///
     /// # Panics
-    /// When there are not as many as the shape says.
+    /// When their number does not match the shape.
     #[must_use]
     pub fn new(shape: Shape, values: Vec<f32>) -> Self {
-        assert_eq!(shape.len(), values.len(), "a block of {shape:?}");
+        assert_eq!(shape.len(), values.len(), "the number of values must match {shape:?}");
         Self { shape, values }
     }
 
@@ -69,7 +69,7 @@ impl Block {
         &self.values[group * self.shape.group()..][..self.shape.group()]
     }
 
-    /// The rows of a group, to write into.
+    /// The rows of a group, mutable.
     pub fn group_mut(&mut self, group: usize) -> &mut [f32] {
         let size = self.shape.group();
         &mut self.values[group * size..][..size]

@@ -1,35 +1,36 @@
-//! Distributions of a single number, from what a network says about it.
+//! Distributions of a single number, with parameters from a network.
 
 use super::math::softplus;
 use super::normal::{log_normal_between, log_normal_cdf, log_normal_density, normal_cdf};
 use becausal_core::{Stream, normal_quantile};
 
-/// A distribution of a number. Its parameters are whatever numbers a network gives.
+/// A distribution of a number. Its parameters are outputs of a network and may be any numbers.
 ///
-/// The *noise* is what makes a value of a distribution: with the same noise, another distribution
-/// of the same kind gives the value that would have come instead. It is standard normal, logistic
-/// or Gumbel; [`noise_of`](Self::noise_of) infers it from a value that was seen.
+/// A value is a function of the parameters and of *noise*. With the same noise, other parameters
+/// give the value that would have occurred instead. The noise is standard normal, logistic or
+/// Gumbel; [`noise_of`](Self::noise_of) infers it from an observed value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Distribution {
-    /// A number: mean and raw scale, deviation = `floor` + softplus(raw).
+    /// A normal distribution. Parameters: mean and raw scale; the standard deviation is `floor` +
+    /// softplus(raw).
     Normal {
-        /// The smallest deviation.
+        /// The minimum standard deviation.
         floor: f64,
     },
-    /// A whole number, by a normal that is rounded: value v stands for v - half to v + half.
+    /// A whole number: a rounded normal. The value v represents the interval v - half to v + half.
     Rounded {
         /// Half the distance from one whole number to the next, in the units of the mean.
         half: f64,
-        /// The smallest deviation.
+        /// The minimum standard deviation.
         floor: f64,
     },
-    /// 0 or 1: the logit of 1.
+    /// 0 or 1. Parameter: the logit of 1.
     Bernoulli,
-    /// One of k categories: their logits.
+    /// One of k categories. Parameters: their logits.
     Categorical(usize),
-    /// A number between -1 and 1: tanh of a normal with mean and raw scale.
+    /// A number between -1 and 1: tanh of a normal. Parameters: mean and raw scale of the normal.
     Bounded {
-        /// The smallest deviation.
+        /// The minimum standard deviation of the normal.
         floor: f64,
     },
 }
@@ -37,7 +38,7 @@ pub enum Distribution {
 use Distribution::{Bernoulli, Bounded, Categorical, Normal, Rounded};
 
 impl Distribution {
-    /// How many parameters it takes.
+    /// The number of its parameters.
     #[must_use]
     pub fn parameters(&self) -> usize {
         match self {
@@ -47,7 +48,7 @@ impl Distribution {
         }
     }
 
-    /// How many numbers of noise make a value.
+    /// The number of noise values per value.
     #[must_use]
     pub fn noises(&self) -> usize {
         match self {
@@ -56,7 +57,7 @@ impl Distribution {
         }
     }
 
-    /// ln of the probability (density) of a value; writes its derivatives by the parameters.
+    /// The log-likelihood of a value. Writes its derivatives with respect to the parameters.
     pub fn log_likelihood(&self, parameters: &[f32], value: f64, derivatives: &mut [f32]) -> f64 {
         match *self {
             Normal { floor } => {
@@ -110,7 +111,7 @@ impl Distribution {
         }
     }
 
-    /// The mean; of categories the most likely one. Of the bounded one, the middle.
+    /// The mean; for categories the most likely one, for [`Bounded`](Self::Bounded) the median.
     #[must_use]
     pub fn mean(&self, parameters: &[f32]) -> f64 {
         match self {
@@ -119,7 +120,7 @@ impl Distribution {
         }
     }
 
-    /// The deviation of the numbers; `None` for flags and categories.
+    /// The standard deviation; `None` for flags and categories.
     #[must_use]
     pub fn deviation(&self, parameters: &[f32]) -> Option<f64> {
         match *self {
@@ -130,7 +131,7 @@ impl Distribution {
         }
     }
 
-    /// How uncertain a number is, its rounding included; `None` for flags and categories.
+    /// The standard deviation including that of rounding; `None` for flags and categories.
     #[must_use]
     pub fn uncertainty(&self, parameters: &[f32]) -> Option<f64> {
         let rounding = match self {
@@ -140,8 +141,8 @@ impl Distribution {
         self.deviation(parameters).map(|deviation| deviation.hypot(rounding))
     }
 
-    /// How undecided it is, in nats; writes the derivatives by the parameters. Of a bounded number,
-    /// that of the normal one behind it.
+    /// The entropy in nats; for [`Bounded`](Self::Bounded) that of the underlying normal. Writes
+    /// its derivatives with respect to the parameters.
     pub fn entropy(&self, parameters: &[f32], derivatives: &mut [f32]) -> f64 {
         match *self {
             Normal { floor } | Rounded { floor, .. } | Bounded { floor } => {
@@ -168,8 +169,8 @@ impl Distribution {
         }
     }
 
-    /// The Kullback-Leibler divergence of the distribution with the parameters `before` from this
-    /// one with `parameters`; writes its derivatives by `parameters`.
+    /// The Kullback-Leibler divergence of the distribution with the parameters `before` from the
+    /// one with `parameters`. Writes its derivatives with respect to `parameters`.
     pub fn divergence(&self, before: &[f32], parameters: &[f32], derivatives: &mut [f32]) -> f64 {
         match *self {
             Normal { floor } | Rounded { floor, .. } | Bounded { floor } => {
@@ -202,7 +203,7 @@ impl Distribution {
         }
     }
 
-    /// Draws noise, `noises()` numbers.
+    /// Draws the noise of a value, `noises()` numbers.
     pub fn draw(&self, stream: &mut Stream, noise: &mut [f64]) {
         for value in &mut noise[..self.noises()] {
             *value = match self {
@@ -213,8 +214,8 @@ impl Distribution {
         }
     }
 
-    /// The value that this noise makes: the most likely one if all noise is 0. A
-    /// [`Rounded`](Self::Rounded) one is not rounded yet.
+    /// The value for this noise; the most likely value if all noise is 0. A
+    /// [`Rounded`](Self::Rounded) value is not yet rounded.
     #[must_use]
     pub fn value(&self, parameters: &[f32], noise: &[f64]) -> f64 {
         match *self {
@@ -231,7 +232,7 @@ impl Distribution {
         }
     }
 
-    /// The noise of a value that was seen. Where several would have given it, the middle one.
+    /// The noise of an observed value. If a range of noise gives it, the median of that range.
     pub fn noise_of(&self, parameters: &[f32], value: f64, noise: &mut [f64]) {
         match *self {
             Normal { floor } => {
@@ -244,14 +245,14 @@ impl Distribution {
                 noise[0] = normal_between(a, b);
             }
             Bernoulli => {
-                // Above -logit the value is 1. The middle of the part that was seen:
+                // Noise above -logit gives 1. The median of the noise that gives this value:
                 let one = 1.0 / (1.0 + (-f64::from(parameters[0])).exp());
                 let at = if value > 0.5 { 1.0 - 0.5 * one } else { 0.5 * (1.0 - one) };
                 noise[0] = logistic_quantile(at);
             }
             Categorical(labels) => {
-                // The largest sum belongs to the category that was seen; its middle, and then the
-                // middle of each other one below it (Oberst and Sontag 2019).
+                // The observed category has the largest sum of logit and noise. Its median, and
+                // then the median of each other sum below it (Oberst and Sontag 2019).
                 let total = log_sum(&parameters[..labels]);
                 let seen = index(value, labels);
                 let largest = gumbel_quantile(0.5);
@@ -278,7 +279,7 @@ fn write<const N: usize>(into: &mut [f32], values: [f64; N]) {
     }
 }
 
-/// Mean, deviation, and the derivative of the deviation by the raw scale.
+/// Mean, standard deviation, and the derivative of the deviation with respect to the raw scale.
 fn scale(parameters: &[f32], floor: f64) -> (f64, f64, f64) {
     let raw = f64::from(parameters[1]);
     (f64::from(parameters[0]), floor + softplus(raw), 1.0 / (1.0 + (-raw).exp()))
@@ -290,7 +291,7 @@ fn index(value: f64, labels: usize) -> usize {
     index.min(labels - 1)
 }
 
-/// The place of the largest number, the first of equals.
+/// The index of the largest number; the first if several are equal.
 fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut best = (0, f64::NEG_INFINITY);
     for (at, number) in numbers.enumerate() {
@@ -320,7 +321,7 @@ fn gumbel_quantile(share: f64) -> f64 {
     -(-share.clamp(1e-300, 1.0 - 1e-16).ln()).ln()
 }
 
-/// The middle of the standard normal numbers between `a` and `b`.
+/// The median of the standard normal distribution restricted to `a` to `b`.
 fn normal_between(a: f64, b: f64) -> f64 {
     if b < 0.0 {
         return -normal_between(-b, -a);
@@ -331,7 +332,7 @@ fn normal_between(a: f64, b: f64) -> f64 {
         return (a - (1.0 - 0.5 * (low + high)).ln() / a).clamp(a, b);
     }
     let share = if a > 0.0 {
-        // From the upper end, where the digits are.
+        // From the upper tail, to keep precision.
         let upper = 0.5 * (log_normal_cdf(-a).exp() + log_normal_cdf(-b).exp());
         return (-normal_quantile(upper.max(1e-300))).clamp(a, b);
     } else {
@@ -382,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn derivatives_agree_with_differences() {
+    fn derivatives_agree_with_finite_differences() {
         for (distribution, parameters, values) in ALL {
             for value in values {
                 let mut derivatives = [0.0; 3];
@@ -403,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn the_noise_of_a_value_gives_the_value_again() {
+    fn the_noise_of_a_value_reproduces_the_value() {
         for (distribution, parameters, values) in ALL {
             for value in values {
                 let mut noise = [0.0; 3];
@@ -419,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_have_the_likelihood_that_is_claimed() {
+    fn the_frequencies_of_samples_match_their_likelihood() {
         let mut stream = Stream::new(3);
         for (distribution, parameters, _) in ALL {
             let draws = 40_000;
@@ -448,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn densities_sum_to_one() {
+    fn probabilities_sum_to_one() {
         let cells = 4000;
         let mut total = 0.0;
         for cell in 0..cells {

@@ -1,9 +1,9 @@
-//! A gated recurrent unit that reads a sequence of variables, a network per group.
+//! A gated recurrent unit that reads a sequence of variables, one network per group.
 
 use std::sync::Arc;
 
 use super::block::{Block, Shape};
-use super::linear::{EVEN_GAIN, Layer, Source};
+use super::linear::{Layer, Source, VARIANCE_PRESERVING_GAIN};
 use super::math::{sigmoid, simd, tanh};
 use super::parameters::{Parameter, Parameters};
 use super::tape::{Backward, Operation, Tape, Variable};
@@ -23,7 +23,7 @@ pub struct Gru {
 }
 
 impl Gru {
-    /// Units that read `inputs` numbers and remember `width`.
+    /// Units with `inputs` inputs and a hidden state of `width` numbers.
     pub fn new(
         parameters: &mut Parameters,
         name: &str,
@@ -36,7 +36,7 @@ impl Gru {
             &format!("{name}.input"),
             groups,
             (inputs, 3 * width),
-            EVEN_GAIN,
+            VARIANCE_PRESERVING_GAIN,
             stream,
         );
         let hidden = Layer::without_bias(
@@ -44,7 +44,7 @@ impl Gru {
             &format!("{name}.hidden"),
             groups,
             (width, 3 * width),
-            EVEN_GAIN,
+            VARIANCE_PRESERVING_GAIN,
             stream,
         );
         let candidate_bias = parameters
@@ -52,11 +52,11 @@ impl Gru {
         Self { input, hidden, candidate_bias, groups, width }
     }
 
-    /// Reads the groups of `sequence`, `[length, rows, in]`, one after the other, and gives what is
-    /// remembered at the end, `[groups, rows, width]`.
+    /// Reads the groups of `sequence`, `[length, rows, in]`, one after the other, and returns the
+    /// final hidden state, `[groups, rows, width]`.
     ///
-    /// `reads[group][at]` says whether a group sees the variable at this place at all. A group
-    /// that sees none remembers nothing: zeros.
+    /// `reads[group][at]` says whether a group reads the variable at position `at`. The hidden
+    /// state of a group that reads none is zero.
     pub fn forward(
         &self,
         tape: &mut Tape<'_>,
@@ -81,12 +81,12 @@ impl Gru {
     }
 }
 
-/// One variable read.
+/// The update of the hidden state by one variable.
 struct Step {
     candidate_bias: Parameter,
-    /// `[groups, rows, 3 width]`: what the variable gives to r, z and n.
+    /// `[groups, rows, 3 width]`: the contributions of the variable to r, z and n.
     x: Variable,
-    /// What was remembered, and what it gives to r, z and n; zeros at first.
+    /// The previous hidden state and its contributions to r, z and n; `None` for zeros.
     previous: Option<(Variable, Variable)>,
     seen: Arc<[bool]>,
 }
@@ -116,7 +116,7 @@ impl Step {
     }
 }
 
-/// The three gates of a row, each as wide as what is remembered.
+/// The three gates of a row, each as wide as the hidden state.
 fn split(gates: &[f32]) -> (&[f32], &[f32], &[f32]) {
     let width = gates.len() / 3;
     let (r, rest) = gates.split_at(width);
@@ -147,7 +147,7 @@ impl Operation for Step {
         let x = back.value(self.x);
         let previous = self.previous.map(|(h, g)| (back.value(h), back.value(g)));
         let zeros = vec![0.0; 3 * width];
-        // Gradients of what x and h gave to the gates, of h itself, and of the bias, row by row.
+        // Gradients of the contributions of x and h to the gates, row by row.
         let (mut dx, mut dg) = (vec![0.0; 3 * width], vec![0.0; 3 * width]);
         for group in (0..groups).filter(|&group| self.seen[group]) {
             let bias = back.parameters.of(self.candidate_bias).group(group);
@@ -167,7 +167,8 @@ impl Operation for Step {
                 }
             }
         }
-        // What was remembered: z times the gradient where a variable was read, all of it elsewhere.
+        // The previous hidden state gets z times the gradient where a variable was read, and the
+        // whole gradient elsewhere.
         if let Some((h, _)) = self.previous {
             add(back.gradient(h), gradient);
         }
@@ -181,7 +182,8 @@ fn add(into: &mut [f32], values: &[f32]) {
     );
 }
 
-/// Gradients of the gates of a row; `dh` comes in as the gradient of h' and goes out as that of h.
+/// The gradients of the gates of a row. `dh` is the gradient of h' on input and that of h on
+/// output.
 #[expect(clippy::many_single_char_names, reason = "the letters of the equations")]
 fn step_back(
     x: &[f32],

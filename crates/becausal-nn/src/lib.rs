@@ -1,11 +1,11 @@
 //! Small neural networks: grouped layers, a tape for their gradients, distributions, `AdamW`.
 //!
-//! Everything is a [`Block`] of numbers `[groups, rows, columns]`. A group is a network of its own
-//! (one per output variable, say), a row is a sample; all groups go through a layer in one call.
-//! A [`Tape`] records what was computed and goes back through it for the gradients. Nothing here
-//! runs on more than one thread and all randomness is drawn from a given stream: the same seed
-//! gives the same weights, whatever else the machine does. Several networks learn side by side on
-//! threads of their own.
+//! Everything is a [`Block`] of numbers `[groups, rows, columns]`. A group is a separate network
+//! (for instance one per output variable), a row is a sample. One call of a layer computes all
+//! groups. A [`Tape`] records the operations and goes back through them for the gradients. Nothing
+//! here uses more than one thread, and all random numbers come from a given stream, so the same
+//! seed always gives the same weights. Several networks can be trained in parallel, each on its own
+//! thread.
 
 mod activation;
 mod adam;
@@ -29,7 +29,7 @@ pub use block::{Block, Shape};
 pub use distribution::Distribution;
 pub use gru::Gru;
 pub use likelihood::{Head, Likelihood};
-pub use linear::{EVEN_GAIN, Layer, Source};
+pub use linear::{Layer, Source, VARIANCE_PRESERVING_GAIN};
 pub use math::{add_scaled, dot, exp, sigmoid, simd, softplus, tanh};
 pub use normal::{log_normal_cdf, normal_cdf};
 pub use parameters::{Gradients, Parameter, Parameters};
@@ -37,4 +37,4 @@ pub use perceptron::Perceptron;
 pub use product::{Transposed, add_product, product};
 pub use safetensors::{from_safetensors, to_safetensors};
 pub use tape::{Backward, Operation, Pool, Tape, Variable};
-pub use weights::{Kept, WeightsError, fingerprint, take_blocks};
+pub use weights::{WeightsError, WeightsFormat, fingerprint, take_blocks};

@@ -1,4 +1,4 @@
-//! How probable the data are under what a network says.
+//! The likelihood of data under the distributions that a network predicts.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::block::{Block, Shape};
 use super::distribution::Distribution;
 use super::tape::{Backward, Operation, Tape, Variable};
 
-/// Where the parameters of a distribution are among the outputs of a network.
+/// The position of a distribution's parameters in the outputs of a network.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Head {
     /// The group.
@@ -25,7 +25,7 @@ impl Head {
     }
 }
 
-/// The likelihood of observed values, as a loss to be made small.
+/// The negative log-likelihood of observed values, as a loss.
 #[derive(Debug, Clone)]
 pub struct Likelihood {
     heads: Arc<[Head]>,
@@ -33,17 +33,17 @@ pub struct Likelihood {
 }
 
 impl Likelihood {
-    /// Of the values of these heads.
+    /// The likelihood of the values of these heads.
     #[must_use]
     pub fn new(heads: Arc<[Head]>) -> Self {
         Self { heads, balance: 0.0 }
     }
 
-    /// Multiplies the gradient of each value by its deviation to the power of `balance`.
+    /// Multiplies the gradient of each value by its standard deviation to the power of `balance`.
     ///
-    /// Of a value that is almost certain the gradient is huge, and what the heads share would learn
-    /// from nothing else. The optimum of each head is the same (Seitzer et al. 2022: beta-NLL; their
-    /// beta is half of `balance`).
+    /// The gradient of a value that is almost certain is huge, and would dominate the parameters
+    /// that the heads share. The optimum of each head stays the same (beta-NLL of Seitzer et al.
+    /// 2022, whose beta is half of `balance`).
     #[must_use]
     pub fn balanced(mut self, balance: f64) -> Self {
         self.balance = balance;
@@ -78,7 +78,7 @@ impl Likelihood {
         }
         #[expect(clippy::cast_possible_truncation, reason = "values are single precision")]
         let loss = Block::new(Shape::new(1, 1, 1), vec![loss as f32]);
-        // The slopes are already known: kept on the tape, for the way back.
+        // The slopes are already known. The tape keeps them for the backward pass.
         let slopes = tape.constant(slopes);
         tape.push(loss, Loss { outputs, slopes })
     }

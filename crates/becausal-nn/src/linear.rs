@@ -7,18 +7,18 @@ use super::product::{Transposed, add_product, product};
 use super::tape::{Backward, Operation, Tape, Variable};
 use becausal_core::Stream;
 
-/// Which rows each group of a layer reads.
+/// Which group of the input each group of a layer reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Each group its own.
+    /// Each group reads the group of the same index.
     Each,
-    /// All groups the same group of the input.
+    /// All groups read this group.
     Shared(usize),
 }
 
-/// The gain with which a layer gives as much variance as it reads: evenly drawn weights within
-/// sqrt(3 / in) have a variance of 1 / in.
-pub const EVEN_GAIN: f64 = 1.732_050_807_568_877_2;
+/// The gain, sqrt(3), with which the outputs of a layer have the same variance as its inputs:
+/// uniform weights within sqrt(3 / in) have a variance of 1 / in.
+pub const VARIANCE_PRESERVING_GAIN: f64 = 1.732_050_807_568_877_2;
 
 /// A linear map per group: y = x W + b with W `[groups, in, out]` and b `[groups, 1, out]`.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A layer with a bias: weights are drawn evenly within gain / sqrt(in), biases within
+    /// A layer with a bias. Weights are drawn uniformly within gain / sqrt(in), biases within
     /// 1 / sqrt(in).
     pub fn new(
         parameters: &mut Parameters,
@@ -46,7 +46,7 @@ impl Layer {
         layer
     }
 
-    /// A layer without a bias: weights are drawn evenly within gain / sqrt(in).
+    /// A layer without a bias. Weights are drawn uniformly within gain / sqrt(in).
     pub fn without_bias(
         parameters: &mut Parameters,
         name: &str,
@@ -61,7 +61,7 @@ impl Layer {
         Self { weight, bias: None }
     }
 
-    /// Makes weights and bias smaller: an output that starts near zero.
+    /// Multiplies weights and bias by a factor, for outputs that start near zero.
     pub fn scale(&self, parameters: &mut Parameters, factor: f32) {
         for parameter in std::iter::once(self.weight).chain(self.bias) {
             parameters.of_mut(parameter).values.iter_mut().for_each(|value| *value *= factor);
@@ -74,7 +74,7 @@ impl Layer {
         self.bias
     }
 
-    /// `[groups, rows, in]` (or any one group of it for all) to `[groups, rows, out]`.
+    /// From `[groups, rows, in]`, or one shared group of the input, to `[groups, rows, out]`.
     pub fn forward(&self, tape: &mut Tape<'_>, x: Variable, source: Source) -> Variable {
         let parameters = tape.parameters();
         let weight = parameters.of(self.weight);

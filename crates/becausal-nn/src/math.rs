@@ -1,22 +1,22 @@
-//! Elementary functions in plain arithmetic, so that loops over them use the machine's vectors.
+//! Elementary functions in plain arithmetic, so that loops over them are vectorised.
 
 /// Runs a loop with the widest vector instructions that this processor has.
 ///
-/// The results are the same as without: no operation is fused or reordered.
+/// The results are the same as without them: no operation is fused or reordered.
 #[inline]
 pub fn simd<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(work)
 }
 
-/// The exponential function, to a unit in the last places.
+/// The exponential function, accurate to about a unit in the last place.
 #[inline(always)]
 #[must_use]
 #[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
 #[expect(clippy::excessive_precision, reason = "as published")]
 pub fn exp(x: f32) -> f32 {
-    // 2^k * e^r with |r| <= ln(2)/2; the polynomial is Cephes'.
+    // 2^k * e^r with |r| <= ln(2)/2; the polynomial is that of the Cephes library.
     let x = x.clamp(-87.0, 88.0);
-    // Adding 1.5 * 2^23 rounds to a whole number, and leaves it in the lowest bits.
+    // Adding 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits.
     let shifted = x * std::f32::consts::LOG2_E + 12_582_912.0;
     let k = shifted - 12_582_912.0;
     let r = x - k * 0.693_359_375 - k * -2.121_944_4e-4;
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn close_to_the_exact_functions() {
+    fn the_functions_are_close_to_the_exact_ones() {
         for step in -800..=800 {
             let x = step as f32 / 10.0;
             let exact = f64::from(x).exp();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_in_lanes() {
+    fn a_dot_product_includes_the_elements_after_the_last_full_chunk() {
         let left: Vec<f32> = (0..19).map(|i| i as f32).collect();
         assert_eq!(dot(&left, &left), (0..19).map(|i| (i * i) as f32).sum::<f32>());
     }

@@ -1,11 +1,11 @@
-//! The normal distribution's own functions.
+//! Functions of the normal distribution.
 
 use std::f64::consts::{LN_2, PI};
 
-/// ln of the complementary error function at `z` >= 0, to 1.2e-7 of erfc.
+/// ln of the complementary error function at `z` >= 0, with a relative error of 1.2e-7 in erfc.
 ///
-/// The rational Chebyshev fit of Numerical Recipes (`erfcc`), kept as a logarithm: exact in the
-/// tail too, where erfc itself vanishes.
+/// This is the rational Chebyshev fit of Numerical Recipes (`erfcc`) as a logarithm, so it is also
+/// accurate in the tail, where erfc itself vanishes.
 fn log_erfc(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.5 * z);
     let terms = [
@@ -43,20 +43,20 @@ pub fn log_normal_density(x: f64) -> f64 {
 }
 
 /// ln of the probability that a standard normal number is between `a` and `b`, and its derivatives
-/// by `a` and by `b`.
+/// with respect to `a` and `b`.
 #[must_use]
 pub fn log_normal_between(a: f64, b: f64) -> (f64, f64, f64) {
     let wide = b - a;
     let middle = 0.5 * (a + b);
     if wide < 0.05 {
-        // The density is nearly straight here; a difference of probabilities would lose digits.
+        // The density is nearly linear here; a difference of probabilities would lose precision.
         let bend = (middle * middle - 1.0) * wide * wide / 24.0;
         let value = log_normal_density(middle) + wide.ln() + bend;
         let by_middle = -middle + middle * wide * wide / 12.0;
         let by_width = 1.0 / wide + (middle * middle - 1.0) * wide / 12.0;
         return (value, 0.5 * by_middle - by_width, 0.5 * by_middle + by_width);
     }
-    // In the upper half the mirror image is taken: there the logarithms keep their digits.
+    // In the upper half the mirror image is used, where the logarithms keep their precision.
     let (low, high) = if middle > 0.0 { (-b, -a) } else { (a, b) };
     let (log_low, log_high) = (log_normal_cdf(low), log_normal_cdf(high));
     let value = log_high + (-(log_low - log_high).exp()).ln_1p();
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_values() {
+    fn the_distribution_function_has_its_known_values() {
         let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 3e-7, "{a} {b}");
         close(normal_cdf(0.0), 0.5);
         close(normal_cdf(1.0), 0.841_344_746_068_543);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn between_is_smooth_and_its_derivatives_are_right() {
+    fn the_probability_of_an_interval_is_smooth_and_has_exact_derivatives() {
         for (a, b) in
             [(-0.3, 0.4), (3.0, 3.02), (-5.0, 2.0), (8.0, 9.0), (-1.0, -0.96), (-30.0, -29.0)]
         {
@@ -99,6 +99,6 @@ mod tests {
             assert!(value < 0.0);
         }
         let (narrow, wide) = (log_normal_between(1.0, 1.0499).0, log_normal_between(1.0, 1.0501).0);
-        assert!((wide - narrow - (0.0501_f64 / 0.0499).ln()).abs() < 1e-3, "the two ways meet");
+        assert!((wide - narrow - (0.0501_f64 / 0.0499).ln()).abs() < 1e-3, "both formulas agree");
     }
 }

@@ -1,13 +1,13 @@
-//! What is learned.
+//! The parameters of a network and their gradients.
 
 use super::block::{Block, Shape};
 use becausal_core::Stream;
 
-/// A block of learned numbers in a [`Parameters`].
+/// Identifies a block of a [`Parameters`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter(pub(super) usize);
 
-/// All learned numbers of a network, by name.
+/// All parameters of a network, in named blocks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Parameters {
     names: Vec<String>,
@@ -22,7 +22,7 @@ impl Parameters {
         Parameter(self.blocks.len() - 1)
     }
 
-    /// Adds numbers drawn evenly between `-bound` and `bound`.
+    /// Adds a block of numbers drawn uniformly between `-bound` and `bound`.
     pub fn add_uniform(
         &mut self,
         name: &str,
@@ -41,28 +41,28 @@ impl Parameters {
         &self.blocks[parameter.0]
     }
 
-    /// The numbers of a parameter, to change.
+    /// The numbers of a parameter, mutable.
     pub fn of_mut(&mut self, parameter: Parameter) -> &mut Block {
         &mut self.blocks[parameter.0]
     }
 
-    /// Every name with its numbers, in the order they were added.
+    /// Every name with its numbers, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Block)> {
         self.names.iter().map(String::as_str).zip(&self.blocks)
     }
 
-    /// Every name with its numbers, to change.
+    /// Every name with its numbers, mutable.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Block)> {
         self.names.iter().map(String::as_str).zip(&mut self.blocks)
     }
 
-    /// How many numbers there are in all.
+    /// The total number of parameters.
     #[must_use]
     pub fn count(&self) -> usize {
         self.blocks.iter().map(|block| block.shape.len()).sum()
     }
 
-    /// Gradients of all of them, zero.
+    /// Gradients of all parameters, set to zero.
     #[must_use]
     pub fn gradients(&self) -> Gradients {
         Gradients {
@@ -84,7 +84,7 @@ impl Gradients {
         &self.blocks[parameter.0]
     }
 
-    /// The gradient of a parameter, to add to.
+    /// The gradient of a parameter, mutable.
     pub fn of_mut(&mut self, parameter: Parameter) -> &mut [f32] {
         &mut self.blocks[parameter.0]
     }
@@ -96,18 +96,18 @@ impl Gradients {
         }
     }
 
-    /// All gradients, in the order the parameters were added.
+    /// All gradients, in the order in which the parameters were added.
     #[must_use]
     pub fn blocks(&self) -> &[Vec<f32>] {
         &self.blocks
     }
 
-    /// Back to zero.
+    /// Sets all gradients to zero.
     pub fn clear(&mut self) {
         self.blocks.iter_mut().for_each(|block| block.fill(0.0));
     }
 
-    /// The Euclidean norm over everything.
+    /// The Euclidean norm of all gradients.
     #[must_use]
     pub fn norm(&self) -> f64 {
         let sum = |block: &Vec<f32>| -> f64 { f64::from(super::math::dot(block, block)) };

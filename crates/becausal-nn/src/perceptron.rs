@@ -1,4 +1,4 @@
-//! Several layers with an activation between them.
+//! Multi-layer perceptrons.
 
 use super::activation::Activation;
 use super::linear::{Layer, Source};
@@ -6,7 +6,7 @@ use super::parameters::Parameters;
 use super::tape::{Tape, Variable};
 use becausal_core::Stream;
 
-/// Linear layers with activations between them, a network per group.
+/// Linear layers with activations between them, one network per group.
 #[derive(Debug, Clone)]
 pub struct Perceptron {
     layers: Vec<Layer>,
@@ -14,7 +14,7 @@ pub struct Perceptron {
 }
 
 impl Perceptron {
-    /// Layers of these widths: `widths[0]` inputs, the last is the number of outputs.
+    /// Layers of these widths: the first is the number of inputs, the last that of outputs.
     pub fn new(
         parameters: &mut Parameters,
         name: &str,
@@ -34,7 +34,7 @@ impl Perceptron {
         Self { layers, activation }
     }
 
-    /// Makes the last layer's weights smaller.
+    /// Multiplies the weights and the bias of the last layer by a factor.
     #[must_use]
     pub fn with_small_output(self, parameters: &mut Parameters, factor: f32) -> Self {
         if let Some(last) = self.layers.last() {
@@ -52,7 +52,8 @@ impl Perceptron {
         self.layers.last().expect("a perceptron has layers")
     }
 
-    /// `[groups, rows, in]` to `[groups, rows, out]`; no activation after the last layer.
+    /// From `[groups, rows, in]` to `[groups, rows, out]`, without an activation after the last
+    /// layer.
     pub fn forward(&self, tape: &mut Tape<'_>, x: Variable, source: Source) -> Variable {
         let mut x = x;
         for (at, layer) in self.layers.iter().enumerate() {

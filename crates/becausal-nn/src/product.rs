@@ -3,22 +3,22 @@
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
-/// Whether a matrix is read as it lies or on its side.
+/// Whether a matrix is transposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transposed {
-    /// As it lies.
+    /// It is used as it is stored.
     No,
-    /// Rows as columns.
+    /// Its rows are used as columns.
     Yes,
 }
 
-/// A matrix in a slice: its numbers, and the rows and columns as they lie.
+/// A matrix in a slice: its numbers, its rows and columns as stored, and whether it is transposed.
 pub type Matrix<'a> = (&'a [f32], usize, usize, Transposed);
 
-/// `into = left * right`, all row by row.
+/// `into = left * right`, all in row-major order.
 ///
 /// # Panics
-/// When the extents do not fit.
+/// When the shapes do not match.
 pub fn product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
     multiply(left, right, 0.0, into);
 }
@@ -26,7 +26,7 @@ pub fn product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
 /// `into += left * right`.
 ///
 /// # Panics
-/// When the extents do not fit.
+/// When the shapes do not match.
 pub fn add_product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
     multiply(left, right, 1.0, into);
 }
@@ -34,12 +34,13 @@ pub fn add_product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
 fn multiply(left: Matrix<'_>, right: Matrix<'_>, keep: f32, into: &mut [f32]) {
     let (left, right) = (view(left), view(right));
     let into = ArrayViewMut2::from_shape((left.nrows(), right.ncols()), into);
-    let mut into = into.expect("the product has as many numbers as its place");
+    let mut into = into.expect("`into` must have the shape of the product");
     general_mat_mul(1.0, &left, &right, keep, &mut into);
 }
 
 fn view((values, rows, columns, transposed): Matrix<'_>) -> ArrayView2<'_, f32> {
-    let view = ArrayView2::from_shape((rows, columns), values).expect("a matrix fills its slice");
+    let view =
+        ArrayView2::from_shape((rows, columns), values).expect("a matrix must fill its slice");
     match transposed {
         Transposed::No => view,
         Transposed::Yes => view.reversed_axes(),

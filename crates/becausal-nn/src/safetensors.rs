@@ -1,14 +1,14 @@
-//! The safetensors format: named blocks of numbers in a file that runs no code.
+//! The safetensors format: named blocks of numbers in a file that contains no code.
 //!
-//! Eight bytes give the length of a JSON header, the header names each tensor with its kind, extent
-//! and place, and the numbers follow, little-endian.
+//! The first eight bytes are the length of a JSON header. The header lists each tensor with its
+//! name, type, shape and offsets. The numbers follow. All is little-endian.
 
 use serde_json::{Map, Value, json};
 
 use super::block::{Block, Shape};
 
-/// Headers longer than this are refused.
-const LONGEST_HEADER: usize = 16 << 20;
+/// Maximum length of a header in bytes.
+const MAX_HEADER_BYTES: usize = 16 << 20;
 
 /// Named blocks as a safetensors file.
 #[must_use]
@@ -27,7 +27,7 @@ pub fn to_safetensors<'a>(blocks: impl Iterator<Item = (String, &'a Block)>) -> 
         header.insert(name, entry);
     }
     let mut header = Value::Object(header).to_string().into_bytes();
-    // The numbers begin at a multiple of eight bytes.
+    // The numbers start at a multiple of eight bytes.
     header.resize(header.len().next_multiple_of(8), b' ');
     let mut file = (header.len() as u64).to_le_bytes().to_vec();
     file.append(&mut header);
@@ -38,16 +38,16 @@ pub fn to_safetensors<'a>(blocks: impl Iterator<Item = (String, &'a Block)>) -> 
 /// The named blocks of a safetensors file, in the order of the header.
 ///
 /// # Errors
-/// Says what is wrong with the file, in words.
+/// A message that says what is wrong with the file.
 pub fn from_safetensors(file: &[u8]) -> Result<Vec<(String, Block)>, String> {
     let (length, rest) = file.split_first_chunk::<8>().ok_or("it ends before its header")?;
     let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-    if length > LONGEST_HEADER || length > rest.len() {
-        return Err(format!("its header claims {length} bytes, more than there are"));
+    if length > MAX_HEADER_BYTES || length > rest.len() {
+        return Err(format!("its header claims {length} bytes, more than the file has"));
     }
     let (header, numbers) = rest.split_at(length);
     let header: Map<String, Value> = serde_json::from_slice(header)
-        .map_err(|error| format!("its header is no JSON: {error}"))?;
+        .map_err(|error| format!("its header is not valid JSON: {error}"))?;
     let mut used = 0;
     let mut blocks = Vec::with_capacity(header.len());
     for (name, entry) in header {
@@ -55,16 +55,16 @@ pub fn from_safetensors(file: &[u8]) -> Result<Vec<(String, Block)>, String> {
             continue;
         }
         let block = tensor(&entry, numbers, &mut used)
-            .ok_or_else(|| format!("`{name}` is not a block of numbers inside the file"))?;
+            .ok_or_else(|| format!("`{name}` does not describe a block of numbers in the file"))?;
         blocks.push((name, block));
     }
     if used != numbers.len() {
-        return Err(format!("{} bytes of numbers, expected {used}", numbers.len()));
+        return Err(format!("it has {} bytes of numbers, expected {used}", numbers.len()));
     }
     Ok(blocks)
 }
 
-/// A tensor that begins where the last one ended.
+/// A tensor that starts where the last one ended.
 fn tensor(entry: &Value, numbers: &[u8], used: &mut usize) -> Option<Block> {
     let whole = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
     if entry.get("dtype")?.as_str()? != "F32" {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_blocks_are_read_back() {
         let blocks = from_safetensors(&example()).unwrap();
         assert_eq!(blocks[0].0, "a");
         assert_eq!(blocks[0].1.values, [1.0, -2.5, 3.0, f32::MIN_POSITIVE]);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_is_refused() {
+    fn every_truncated_file_is_rejected() {
         let file = example();
         for length in 0..file.len() {
             assert!(from_safetensors(&file[..length]).is_err(), "{length} bytes");

@@ -1,4 +1,4 @@
-//! A record of what was computed, to find the gradients by going back through it.
+//! A record of operations, for computing gradients by going back through it.
 
 use std::collections::HashMap;
 
@@ -9,53 +9,53 @@ use super::parameters::{Gradients, Parameters};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variable(usize);
 
-/// A step that was recorded.
+/// A recorded operation.
 pub trait Operation: Send {
-    /// From the gradient of its result, adds to the gradients of what it read.
+    /// Given the gradient of its result, adds to the gradients of its inputs.
     ///
     /// `gradient` is not needed afterwards and may be overwritten.
     fn backward(&self, result: Variable, gradient: &mut [f32], back: &mut Backward<'_>);
 }
 
-/// Memory that is used again from one tape to the next.
+/// Memory that is reused from one tape to the next.
 ///
-/// Pieces are kept by the power of two that they have room for: the next tape may have a few rows
-/// more or less.
+/// Buffers are grouped by capacity, a power of two, because the next tape may have a few rows more
+/// or fewer.
 #[derive(Debug, Default)]
 pub struct Pool {
     free: HashMap<u32, Vec<Vec<f32>>>,
 }
 
 impl Pool {
-    /// `len` numbers of any value.
+    /// `len` numbers with arbitrary values.
     fn take(&mut self, len: usize) -> Vec<f32> {
-        let room = len.max(1).next_power_of_two();
-        let kept = self.free.get_mut(&room.ilog2()).and_then(Vec::pop);
-        let mut values = kept.unwrap_or_else(|| Vec::with_capacity(room));
+        let capacity = len.max(1).next_power_of_two();
+        let reused = self.free.get_mut(&capacity.ilog2()).and_then(Vec::pop);
+        let mut values = reused.unwrap_or_else(|| Vec::with_capacity(capacity));
         values.resize(len, 0.0);
         values
     }
 
     fn give(&mut self, values: Vec<f32>) {
-        if let Some(room) = values.capacity().checked_ilog2() {
-            self.free.entry(room).or_default().push(values);
+        if let Some(exponent) = values.capacity().checked_ilog2() {
+            self.free.entry(exponent).or_default().push(values);
         }
     }
 }
 
-/// Computes with the parameters of a network, and remembers how if it is to learn.
+/// Computes with the parameters of a network, and records the operations if gradients are needed.
 pub struct Tape<'p> {
     parameters: &'p Parameters,
     values: Vec<Block>,
     operations: Vec<Option<Box<dyn Operation>>>,
-    /// Which values came from outside: their memory is not for the pool.
+    /// Which values are inputs: their memory does not go back to the pool.
     outside: Vec<bool>,
     pool: Pool,
     recording: bool,
 }
 
 impl<'p> Tape<'p> {
-    /// A tape for learning: [`backward`](Self::backward) gives gradients.
+    /// A tape for training: [`backward`](Self::backward) computes gradients.
     #[must_use]
     pub fn recording(parameters: &'p Parameters, pool: Pool) -> Self {
         Self {
@@ -86,23 +86,23 @@ impl<'p> Tape<'p> {
         &self.values[variable.0]
     }
 
-    /// A block of this shape holding *any* numbers, to be overwritten.
+    /// A block of this shape with *arbitrary* numbers, to be overwritten.
     #[must_use]
     pub fn scratch(&mut self, shape: Shape) -> Block {
         Block::new(shape, self.pool.take(shape.len()))
     }
 
-    /// Something from outside, without a gradient.
+    /// Adds an input, which has no gradient.
     pub fn input(&mut self, block: Block) -> Variable {
         self.place(block, None, true)
     }
 
-    /// Something made from [`scratch`](Self::scratch), without a gradient.
+    /// Adds a block made from [`scratch`](Self::scratch), which has no gradient.
     pub fn constant(&mut self, block: Block) -> Variable {
         self.place(block, None, false)
     }
 
-    /// The result of an operation. The operation is dropped if nothing is to be learned.
+    /// Adds the result of an operation. The operation is dropped if the tape does not record.
     pub fn push(&mut self, block: Block, operation: impl Operation + 'static) -> Variable {
         let operation = self.recording.then(|| Box::new(operation) as Box<dyn Operation>);
         self.place(block, operation, false)
@@ -125,7 +125,7 @@ impl<'p> Tape<'p> {
     /// # Panics
     /// When the tape does not record.
     pub fn backward(&mut self, loss: Variable, gradients: &mut Gradients) {
-        assert!(self.recording, "a tape that only computes has no gradients");
+        assert!(self.recording, "gradients need a tape that records");
         let mut back = Backward {
             parameters: self.parameters,
             values: &self.values,
@@ -145,7 +145,7 @@ impl<'p> Tape<'p> {
         }
     }
 
-    /// Ends the tape; its memory is for the next one.
+    /// Ends the tape and returns its memory for the next one.
     #[must_use]
     pub fn finish(mut self) -> Pool {
         for (block, outside) in self.values.into_iter().zip(self.outside) {
@@ -157,15 +157,15 @@ impl<'p> Tape<'p> {
     }
 }
 
-/// What an operation sees on the way back.
+/// What an operation can access in the backward pass.
 pub struct Backward<'a> {
     /// The parameters.
     pub parameters: &'a Parameters,
     /// All values of the tape.
     values: &'a [Block],
-    /// Gradients of the parameters, to be added to.
+    /// Gradients of the parameters, to add to.
     pub learned: &'a mut Gradients,
-    /// Gradients of the values, to be added to.
+    /// Gradients of the values, to add to.
     pub gradients: ValueGradients<'a>,
 }
 
@@ -176,13 +176,13 @@ impl<'a> Backward<'a> {
         &self.values[variable.0]
     }
 
-    /// Whether anything learned depends on this value.
+    /// Whether the gradient of this value is needed.
     #[must_use]
     pub fn wants(&self, variable: Variable) -> bool {
         self.gradients.wanted[variable.0]
     }
 
-    /// The gradient of a value, to add to. Zero at first.
+    /// The gradient of a value, to add to. It starts at zero.
     pub fn gradient(&mut self, variable: Variable) -> &mut [f32] {
         self.gradients.of(variable, self.values[variable.0].shape)
     }
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_used_again_for_about_as_many_numbers() {
+    fn buffers_are_reused_for_similar_sizes() {
         let mut pool = Pool::default();
         for len in (1000..1024).chain([0, 1, 600]) {
             let values = pool.take(len);

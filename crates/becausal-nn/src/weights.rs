@@ -1,4 +1,4 @@
-//! Learned numbers in a folder: weights as safetensors, and a manifest that says what they are.
+//! Weights in a folder: a safetensors file, and a manifest that describes it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,10 +10,10 @@ use crate::{Block, Parameters, from_safetensors, to_safetensors};
 use becausal_core::data::write_atomically;
 use becausal_core::schema::Schema;
 
-/// The largest file of weights that is read.
-const LARGEST: u64 = 4 << 30;
+/// Maximum size of a weights file in bytes.
+const MAX_WEIGHTS_BYTES: u64 = 4 << 30;
 
-/// Learned numbers that cannot be written or read.
+/// Weights could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {problem}", path = path.display())]
 pub struct WeightsError {
@@ -23,17 +23,17 @@ pub struct WeightsError {
     pub problem: String,
 }
 
-/// What kind of thing is kept in a folder.
-pub struct Kept {
-    /// Its name in a sentence: "world model".
+/// What the weights in a folder belong to.
+pub struct WeightsFormat {
+    /// The name in a sentence: "world model".
     pub noun: &'static str,
-    /// The version of its format. Any other is refused.
+    /// The version of the format. Any other version is rejected.
     pub version: u64,
-    /// The command that makes it.
+    /// The command that creates it.
     pub maker: &'static str,
 }
 
-/// A number that changes with every change of some bytes: FNV-1a of 64 bits, in hexadecimal.
+/// A hash of some bytes: 64-bit FNV-1a, in hexadecimal.
 #[must_use]
 pub fn fingerprint(bytes: &[u8]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -45,9 +45,10 @@ pub fn fingerprint(bytes: &[u8]) -> String {
     text
 }
 
-impl Kept {
-    /// Writes blocks and a manifest with these `fields`, so that a kill at any moment leaves the last
-    /// ones whole: first the weights under a name of their own, then the manifest that names them.
+impl WeightsFormat {
+    /// Writes blocks and a manifest with these `fields`. First it writes the weights under a new
+    /// name, then the manifest that refers to them. So if the process is killed, the previous ones
+    /// stay intact.
     ///
     /// # Errors
     /// When they cannot be written.
@@ -69,7 +70,7 @@ impl Kept {
         let path = folder.join(&name);
         write_atomically(&path, &weights).map_err(|error| failed(&path, &error.problem))?;
         let mut manifest = Map::new();
-        manifest.insert("format".to_owned(), json!(self.format()));
+        manifest.insert("format".to_owned(), json!(self.format_name()));
         manifest.insert("version".to_owned(), json!(self.version));
         manifest.insert("schema".to_owned(), json!(fingerprint(schema.to_toml().as_bytes())));
         manifest.insert("weights".to_owned(), json!(name));
@@ -85,10 +86,9 @@ impl Kept {
 
     /// Reads the manifest and the blocks.
     ///
-    /// Refuses what is missing, truncated, altered, of another version, or made for another schema.
-    ///
     /// # Errors
-    /// When they cannot be read, are damaged, or belong to another schema.
+    /// When a file is missing, truncated, altered, of another version, or belongs to another
+    /// schema.
     pub fn load(
         &self,
         folder: &Path,
@@ -98,29 +98,31 @@ impl Kept {
         let refuse = |problem: String| WeightsError { path: path.clone(), problem };
         let text = fs::read(&path).map_err(|error| {
             let Self { noun, maker, .. } = self;
-            refuse(format!("cannot be read ({error}); `{maker}` makes a {noun}"))
+            refuse(format!("cannot be read ({error}); `{maker}` creates a {noun}"))
         })?;
         let manifest: Value = serde_json::from_slice(&text)
-            .map_err(|error| refuse(format!("is no JSON ({error}); {}", self.remedy())))?;
+            .map_err(|error| refuse(format!("is not valid JSON ({error}); {}", self.remedy())))?;
         let (file, checksum) = self.check(&manifest, schema).map_err(refuse)?;
         let path = folder.join(file);
         let refuse = |problem: String| WeightsError { path: path.clone(), problem };
         let size = fs::metadata(&path).map_err(|error| refuse(error.to_string()))?.len();
-        if size > LARGEST {
-            return Err(refuse(format!("{size} bytes are more than a {} has", self.noun)));
+        if size > MAX_WEIGHTS_BYTES {
+            return Err(refuse(format!(
+                "has {size} bytes, expected at most {MAX_WEIGHTS_BYTES} for a {}",
+                self.noun
+            )));
         }
         let bytes = fs::read(&path).map_err(|error| refuse(error.to_string()))?;
         if fingerprint(&bytes) != checksum {
             return Err(refuse(format!(
-                "is not the file that was written (its checksum differs): it is truncated or was \
-                 altered; {}",
+                "has a wrong checksum: the file is truncated or was altered; {}",
                 self.remedy()
             )));
         }
         Ok((manifest, from_safetensors(&bytes).map_err(refuse)?))
     }
 
-    /// What is said of a manifest in which something is missing.
+    /// The message for a manifest in which a key is missing or wrong.
     #[must_use]
     pub fn missing(&self, key: &str) -> String {
         format!("`{key}` is missing or wrong; {}", self.remedy())
@@ -132,50 +134,51 @@ impl Kept {
         WeightsError { path: folder.join("manifest.json"), problem }
     }
 
-    fn format(&self) -> String {
+    fn format_name(&self) -> String {
         format!("becausal {}", self.noun)
     }
 
     fn remedy(&self) -> String {
-        format!("make the {} again (`{}`)", self.noun, self.maker)
+        format!("create the {} again with `{}`", self.noun, self.maker)
     }
 
-    /// The file of the weights and its checksum, from a manifest that fits.
+    /// Checks a manifest and returns the name of the weights file and its checksum.
     fn check(&self, manifest: &Value, schema: &Schema) -> Result<(String, String), String> {
         let text = |key: &str| manifest[key].as_str().ok_or_else(|| self.missing(key));
-        if text("format")? != self.format() {
+        if text("format")? != self.format_name() {
             return Err(format!("is not the manifest of a {}", self.noun));
         }
         let version = manifest["version"].as_u64().ok_or_else(|| self.missing("version"))?;
         if version > self.version {
             return Err(format!(
-                "has format version {version}, this program reads {}: use a newer one",
+                "has format version {version}, but this program reads version {}: \
+                 use a newer program",
                 self.version
             ));
         }
         if version < self.version {
             return Err(format!(
-                "has format version {version}, this program reads {}: {}",
+                "has format version {version}, but this program reads version {}: {}",
                 self.version,
                 self.remedy()
             ));
         }
         if text("schema")? != fingerprint(schema.to_toml().as_bytes()) {
             return Err(format!(
-                "was made for another schema than `{}`: variables, rewards or bounds differ; {}",
+                "belongs to another schema than `{}`: variables, rewards or bounds differ; {}",
                 schema.name(),
                 self.remedy()
             ));
         }
         let file = text("weights")?.to_owned();
         if file.contains(['/', '\\']) {
-            return Err("names weights outside its folder".to_owned());
+            return Err("refers to weights outside its folder".to_owned());
         }
         Ok((file, text("checksum")?.to_owned()))
     }
 }
 
-/// Removes the weights of earlier times; what cannot be removed stays.
+/// Removes older weights files; ignores those that cannot be removed.
 fn remove_others(folder: &Path, keep: &str) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -186,10 +189,11 @@ fn remove_others(folder: &Path, keep: &str) {
     }
 }
 
-/// Puts blocks of these names, with `prefix` before them, into parameters; gives back the others.
+/// Moves the blocks whose names are `prefix` and the name of a parameter into the parameters.
+/// Returns the other blocks.
 ///
 /// # Errors
-/// What is missing or does not fit, in words.
+/// A message that says which block is missing or does not match.
 pub fn take_blocks(
     parameters: &mut Parameters,
     prefix: &str,
@@ -200,10 +204,10 @@ pub fn take_blocks(
         let at = blocks.iter().position(|(found, _)| *found == name);
         let (_, block) = blocks.swap_remove(at.ok_or_else(|| format!("`{name}` is missing"))?);
         if block.shape != into.shape {
-            return Err(format!("`{name}` is {:?}, expected {:?}", block.shape, into.shape));
+            return Err(format!("`{name}` has {:?}, expected {:?}", block.shape, into.shape));
         }
         if block.values.iter().any(|value| !value.is_finite()) {
-            return Err(format!("`{name}` has numbers that are not finite"));
+            return Err(format!("`{name}` contains numbers that are not finite"));
         }
         *into = block;
     }

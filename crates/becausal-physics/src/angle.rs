@@ -1,7 +1,7 @@
 //! Sine and cosine of a 32-bit angle, the same on every processor and system.
 //!
-//! The reference trajectories were made with `sincosf` of the GNU C library. Its method is public:
-//! reduce the angle by multiples of a quarter turn in 64-bit floats, evaluate one minimax
+//! The reference trajectories were computed with `sincosf` of the GNU C library. Its method is
+//! public: reduce the angle by multiples of a quarter turn in 64-bit floats, evaluate one minimax
 //! polynomial for the sine and one for the cosine, round once. This file does the same with plain
 //! 64-bit multiplications and additions, so that no system library is called.
 //!
@@ -9,16 +9,16 @@
 //! its variant without fused multiply-add; 34 differ from its variant with it, by one unit in the
 //! last place, all of angles beyond 17 radians.
 
-/// Quarter turns per radian, times 2^24 so that the nearest whole number is a shift away.
+/// Quarter turns per radian, times 2^24, so that a shift gives the nearest whole number.
 const QUARTERS_PER_RADIAN: f64 = 10_680_707.430_881_744;
 
-/// Radians of a quarter turn.
+/// A quarter turn in radians.
 const QUARTER: f64 = std::f64::consts::FRAC_PI_2;
 
 /// Radians per unit when a full turn is 2^64.
 const RADIANS_PER_UNIT: f64 = QUARTER / (1_u64 << 62) as f64;
 
-/// The bits of 4 / pi, every word one byte further on than the one before it.
+/// The bits of 4 / pi. Each word starts one byte after the previous one.
 const FOUR_OVER_PI: [u32; 24] = [
     0x0000_00a2,
     0x0000_a2f9,
@@ -46,11 +46,11 @@ const FOUR_OVER_PI: [u32; 24] = [
     0x3c43_9041,
 ];
 
-/// The sine and the cosine of an angle in radians; NaN for an angle that is not finite.
+/// The sine and the cosine of an angle in radians; both NaN if the angle is not finite.
 pub(crate) fn sine_cosine(angle: f32) -> (f32, f32) {
     let bits = angle.to_bits();
     let magnitude = f32::from_bits(bits & 0x7fff_ffff);
-    // The comparisons below look at the exponent and the three highest bits of the fraction only.
+    // The comparisons below use only the exponent and the three highest bits of the fraction.
     let top = (bits >> 20) & 0x7ff;
     if top < 0x3f4 {
         if top < 0x398 {
@@ -73,7 +73,7 @@ pub(crate) fn sine_cosine(angle: f32) -> (f32, f32) {
     (sine as f32, cosine as f32)
 }
 
-/// What is left of an angle below 120 radians after whole quarter turns, and their number.
+/// The remainder of an angle below 120 radians after whole quarter turns, and their number.
 #[inline]
 fn reduce_near(angle: f32) -> (f64, i32) {
     let angle = f64::from(angle);
@@ -81,8 +81,8 @@ fn reduce_near(angle: f32) -> (f64, i32) {
     (angle - f64::from(quarters) * QUARTER, quarters)
 }
 
-/// The same for any finite angle of at least 2: multiplies with as many bits of 4 / pi as the
-/// exponent asks for, in fixed point.
+/// The same for any finite angle of at least 2: multiplies by as many bits of 4 / pi as the
+/// exponent requires, in fixed point.
 #[cold]
 fn reduce_far(bits: u32) -> (f64, i32) {
     let first = ((bits >> 26) & 15) as usize;
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_within_one_unit_in_the_last_place() {
+    fn sine_and_cosine_are_within_one_unit_in_the_last_place() {
         for bits in (0..0x7f80_0000_u32).step_by(65_537) {
             for angle in [f32::from_bits(bits), -f32::from_bits(bits)] {
                 let (sine, cosine) = sine_cosine(angle);
@@ -132,7 +132,7 @@ mod tests {
 
     /// Values of `sincosf` of the GNU C library 2.36.
     #[test]
-    fn agrees_with_recorded_values() {
+    fn sine_and_cosine_agree_with_recorded_values() {
         let recorded = [
             (0x38d1_b717, 0x38d1_b717, 0x3f80_0000),
             (0x3d4c_cccd, 0x3d4c_b6f5, 0x3f7f_ae19),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn angles_that_are_not_finite_have_neither() {
+    fn sine_and_cosine_of_a_non_finite_angle_are_nan() {
         for angle in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let (sine, cosine) = sine_cosine(angle);
             assert!(sine.is_nan() && cosine.is_nan());

@@ -1,4 +1,4 @@
-//! Rigid bodies: position, motion, mass, and whether they sleep.
+//! Rigid bodies: position, velocity, mass, and whether they sleep.
 
 use crate::error::Error;
 use crate::polygon::MassData;
@@ -14,12 +14,12 @@ pub enum BodyKind {
     Dynamic,
 }
 
-/// Names a body of a world.
+/// Identifies a body of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyId(pub(crate) usize);
 
 impl BodyId {
-    /// The place in the order of creation, from zero.
+    /// Its index in the order of creation, counted from 0.
     #[must_use]
     pub fn index(self) -> usize {
         self.0
@@ -41,9 +41,9 @@ pub struct Body {
     pub(crate) inertia: f32,
     pub(crate) inverse_inertia: f32,
     pub(crate) awake: bool,
-    pub(crate) still_for: f32,
+    pub(crate) still_seconds: f32,
     pub(crate) in_island: bool,
-    /// The place in the island being solved.
+    /// Its index in the island that is being solved.
     pub(crate) slot: usize,
 }
 
@@ -70,25 +70,25 @@ impl Body {
             inertia: 0.0,
             inverse_inertia: 0.0,
             awake: true,
-            still_for: 0.0,
+            still_seconds: 0.0,
             in_island: false,
             slot: 0,
         }
     }
 
-    /// Whether it moves.
+    /// Static or dynamic.
     #[must_use]
     pub fn kind(&self) -> BodyKind {
         self.kind
     }
 
-    /// Where its frame is.
+    /// The transform from its frame to the world.
     #[must_use]
     pub fn transform(&self) -> &Transform {
         &self.position
     }
 
-    /// Where its origin is (not its centre of mass).
+    /// The position of its origin, not of its centre of mass.
     #[must_use]
     pub fn position(&self) -> Vector {
         self.position.shift
@@ -100,7 +100,7 @@ impl Body {
         self.sweep.angle
     }
 
-    /// Where its centre of mass is.
+    /// The position of its centre of mass.
     #[must_use]
     pub fn centre(&self) -> Vector {
         self.sweep.centre
@@ -130,13 +130,13 @@ impl Body {
         self.inertia
     }
 
-    /// False once it has come to rest.
+    /// Whether it is awake; a body at rest falls asleep.
     #[must_use]
     pub fn is_awake(&self) -> bool {
         self.awake
     }
 
-    /// Awake and able to move.
+    /// Whether it is awake and dynamic.
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.awake && self.kind == BodyKind::Dynamic
@@ -145,13 +145,13 @@ impl Body {
     pub(crate) fn wake(&mut self) {
         if !self.awake {
             self.awake = true;
-            self.still_for = 0.0;
+            self.still_seconds = 0.0;
         }
     }
 
     pub(crate) fn sleep(&mut self) {
         self.awake = false;
-        self.still_for = 0.0;
+        self.still_seconds = 0.0;
         self.velocity = Vector::ZERO;
         self.spin = 0.0;
         self.clear_forces();
@@ -162,20 +162,20 @@ impl Body {
         self.torque = 0.0;
     }
 
-    /// Takes the position from the end of the sweep.
+    /// Sets the position to the end of the sweep.
     pub(crate) fn follow_sweep(&mut self) {
         self.position = self.sweep.end();
     }
 
-    /// Goes back to a moment of the step; the broad phase is not told.
-    pub(crate) fn go_to(&mut self, moment: f32) {
+    /// Goes back to a moment of the step, without updating the broad phase.
+    pub(crate) fn rewind_to(&mut self, moment: f32) {
         self.sweep.begin_at(moment);
         self.sweep.centre = self.sweep.centre_before;
         self.sweep.angle = self.sweep.angle_before;
         self.follow_sweep();
     }
 
-    /// Takes over the mass of its parts; the order of the sum matters.
+    /// Sets the mass to the sum over its parts. The order of the parts affects the rounding.
     pub(crate) fn set_mass(&mut self, parts: impl Iterator<Item = MassData>) -> Result<(), Error> {
         let (mut mass, mut inertia) = (0.0_f32, 0.0_f32);
         let mut centre = Vector::ZERO;

@@ -13,7 +13,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The smallest box around some points (at least one), widened by `skin` on every side.
+    /// The smallest box around at least one point, widened by `skin` on every side.
     pub(crate) fn around(mut points: impl Iterator<Item = Vector>, skin: f32) -> Self {
         let first = points.next().unwrap_or(Vector::ZERO);
         let (lower, upper) =
@@ -27,12 +27,12 @@ impl Bounds {
         Self { lower: self.lower - margin, upper: self.upper + margin }
     }
 
-    /// The box with the margin that spares the broad phase small motions.
+    /// The box with a margin, so that small motions do not affect the broad phase.
     pub(crate) fn fattened(self) -> Self {
         self.widened(BOUNDS_MARGIN)
     }
 
-    /// The fattened box, stretched to where the motion is heading.
+    /// The fattened box, stretched in the direction of the motion.
     pub(crate) fn fattened_along(self, displacement: Vector) -> Self {
         let mut fat = self.fattened();
         let ahead = BOUNDS_FORESIGHT * displacement;
@@ -54,7 +54,7 @@ impl Bounds {
         Self { lower: self.lower.lower(other.lower), upper: self.upper.upper(other.upper) }
     }
 
-    /// True when `other` lies inside.
+    /// Whether `other` lies inside.
     pub(crate) fn contains(&self, other: &Self) -> bool {
         self.lower.x <= other.lower.x
             && self.lower.y <= other.lower.y
@@ -62,7 +62,7 @@ impl Bounds {
             && other.upper.y <= self.upper.y
     }
 
-    /// True when the boxes share a point.
+    /// Whether the boxes share a point.
     #[inline]
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         let apart = other.lower.x - self.upper.x > 0.0

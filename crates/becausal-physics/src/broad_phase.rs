@@ -1,10 +1,10 @@
-//! The broad phase: which fattened bounding boxes overlap, by comparing every box that has moved
-//! with all others. Pairs come out sorted, so the order does not depend on how they were found.
+//! The broad phase: finds overlapping fattened bounding boxes by comparing every box that has moved
+//! with all others. The pairs are sorted, so their order does not depend on how they were found.
 
 use crate::bounds::Bounds;
 use crate::vector::Vector;
 
-/// The fattened boxes of all fixtures, and which of them have moved since pairs were last asked for.
+/// The fattened boxes of all fixtures, and those that moved since the last call of `new_pairs`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BroadPhase {
     boxes: Vec<Bounds>,
@@ -18,7 +18,7 @@ impl BroadPhase {
         self.boxes.push(bounds.fattened());
     }
 
-    /// Tells where a fixture is now. Does nothing while it stays within its fattened box.
+    /// Updates the box of a fixture. Does nothing while it stays within its fattened box.
     pub fn update(&mut self, index: usize, bounds: Bounds, displacement: Vector) {
         if !self.boxes[index].contains(&bounds) {
             self.boxes[index] = bounds.fattened_along(displacement);
@@ -26,13 +26,13 @@ impl BroadPhase {
         }
     }
 
-    /// True when the fattened boxes of two fixtures overlap.
+    /// Whether the fattened boxes of two fixtures overlap.
     pub fn overlaps(&self, first: usize, second: usize) -> bool {
         self.boxes[first].overlaps(&self.boxes[second])
     }
 
-    /// The pairs of overlapping boxes of which at least one has moved, the lower index first,
-    /// sorted, without repetition. `relevant` spares the caller the pairs it would drop anyway.
+    /// Finds the pairs of overlapping boxes of which at least one has moved: the lower index first,
+    /// sorted, without duplicates. Only pairs for which `relevant` returns true are included.
     pub fn new_pairs(
         &mut self,
         pairs: &mut Vec<(usize, usize)>,

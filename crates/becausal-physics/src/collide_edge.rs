@@ -8,11 +8,11 @@ use crate::shape::Edge;
 use crate::transform::Transform;
 use crate::vector::Vector;
 
-/// The thickness of both skins.
-const REACH: f32 = 2.0 * SKIN;
+/// The thickness of both skins, in metres.
+const TOTAL_SKIN: f32 = 2.0 * SKIN;
 
-/// A side of the polygon is preferred over the edge only if it is clearly better, so that the
-/// choice does not flicker.
+/// A side of the polygon is preferred over the edge only if it is better by these margins, so that
+/// the choice does not flicker.
 const RELATIVE_PREFERENCE: f32 = 0.98;
 const ABSOLUTE_PREFERENCE: f32 = 0.001;
 
@@ -47,8 +47,8 @@ pub(crate) fn collide_edge_polygon(
     let edge_separation = vertices
         .iter()
         .map(|&vertex| facing.dot(vertex - start))
-        .fold(f32::MAX, |least, height| if height < least { height } else { least });
-    if edge_separation > REACH {
+        .fold(f32::MAX, |minimum, height| if height < minimum { height } else { minimum });
+    if edge_separation > TOTAL_SKIN {
         return manifold;
     }
 
@@ -59,7 +59,7 @@ pub(crate) fn collide_edge_polygon(
     let normals = &normals[..count];
 
     let best = best_side(vertices, normals, [start, end], facing);
-    if best.is_some_and(|(_, separation)| separation > REACH) {
+    if best.is_some_and(|(_, separation)| separation > TOTAL_SKIN) {
         return manifold;
     }
     let threshold = RELATIVE_PREFERENCE * edge_separation + ABSOLUTE_PREFERENCE;
@@ -113,7 +113,7 @@ pub(crate) fn collide_edge_polygon(
     }
     for ClipPoint { point, feature } in clipped {
         let separation = reference.normal.dot(point - reference.corners[0].0);
-        if separation <= REACH {
+        if separation <= TOTAL_SKIN {
             match side {
                 None => manifold.push(relative.undo(point), feature),
                 Some(_) => manifold.push(point, feature.exchanged()),
@@ -123,8 +123,8 @@ pub(crate) fn collide_edge_polygon(
     manifold
 }
 
-/// The side of the polygon that separates the shapes most, among those that face the edge; the
-/// first one that separates them entirely, if there is one.
+/// The side of the polygon with the largest separation, among those that face the edge; the first
+/// one that separates the shapes entirely, if there is one.
 fn best_side(
     vertices: &[Vector],
     normals: &[Vector],
@@ -135,13 +135,13 @@ fn best_side(
     for (index, (&vertex, &outward)) in vertices.iter().zip(normals).enumerate() {
         let inward = -outward;
         let separation = lesser(inward.dot(vertex - start), inward.dot(vertex - end));
-        if separation > REACH {
+        if separation > TOTAL_SKIN {
             return Some((index, separation));
         }
         if (inward + facing).dot(facing) < -ANGULAR_SLOP {
             continue;
         }
-        if separation > best.map_or(-f32::MAX, |(_, most)| most) {
+        if separation > best.map_or(-f32::MAX, |(_, largest)| largest) {
             best = Some((index, separation));
         }
     }

@@ -1,4 +1,4 @@
-//! The manifold of two polygons: the side of greatest separation is found by hill climbing from
+//! The manifold of two polygons: the side of largest separation is found by hill climbing from
 //! the side that faces the other centroid; the opposite side is clipped against it.
 
 use crate::manifold::{ClipPoint, Face, Feature, FeatureKind, Manifold, clip};
@@ -7,9 +7,10 @@ use crate::settings::SKIN;
 use crate::transform::Transform;
 use crate::vector::Vector;
 
-const REACH: f32 = SKIN + SKIN;
+/// The thickness of both skins, in metres.
+const TOTAL_SKIN: f32 = SKIN + SKIN;
 
-/// The second polygon provides the face only if it is clearly better.
+/// The second polygon provides the face only if it is better by these margins.
 const RELATIVE_PREFERENCE: f32 = 0.98;
 const ABSOLUTE_PREFERENCE: f32 = 0.001;
 
@@ -19,12 +20,12 @@ type Placed<'a> = (&'a Polygon, &'a Transform);
 /// Where two polygons touch.
 pub(crate) fn collide_polygons(first: Placed, second: Placed) -> Manifold {
     let mut manifold = Manifold::EMPTY;
-    let (first_side, first_separation) = greatest_separation(first, second);
-    if first_separation > REACH {
+    let (first_side, first_separation) = max_separation(first, second);
+    if first_separation > TOTAL_SKIN {
         return manifold;
     }
-    let (second_side, second_separation) = greatest_separation(second, first);
-    if second_separation > REACH {
+    let (second_side, second_separation) = max_separation(second, first);
+    if second_separation > TOTAL_SKIN {
         return manifold;
     }
     let threshold = RELATIVE_PREFERENCE * first_separation + ABSOLUTE_PREFERENCE;
@@ -42,8 +43,8 @@ pub(crate) fn collide_polygons(first: Placed, second: Placed) -> Manifold {
     let (start, end) = (reference.1.apply(corners[side]), reference.1.apply(corners[next]));
 
     let segment = incident_side(reference, side, incident);
-    let start_offset = -tangent.dot(start) + REACH;
-    let end_offset = tangent.dot(end) + REACH;
+    let start_offset = -tangent.dot(start) + TOTAL_SKIN;
+    let end_offset = tangent.dot(end) + TOTAL_SKIN;
     let clipped = clip(segment, -tangent, start_offset, side as u8)
         .and_then(|segment| clip(segment, tangent, end_offset, next as u8));
     let Some(clipped) = clipped else {
@@ -55,7 +56,7 @@ pub(crate) fn collide_polygons(first: Placed, second: Placed) -> Manifold {
     manifold.local_point = 0.5 * (corners[side] + corners[next]);
     let front = normal.dot(start);
     for ClipPoint { point, feature } in clipped {
-        if normal.dot(point) - front <= REACH {
+        if normal.dot(point) - front <= TOTAL_SKIN {
             let local = incident.1.undo(point);
             match face {
                 Face::First => manifold.push(local, feature),
@@ -66,17 +67,17 @@ pub(crate) fn collide_polygons(first: Placed, second: Placed) -> Manifold {
     manifold
 }
 
-/// The side of `own` that separates it most from `other`, and by how much.
-fn greatest_separation(own: Placed, other: Placed) -> (usize, f32) {
+/// The side of `own` with the largest separation from `other`, and that separation.
+fn max_separation(own: Placed, other: Placed) -> (usize, f32) {
     let count = own.0.vertices().len();
     let towards = other.1.apply(other.0.centroid()) - own.1.apply(own.0.centroid());
     let towards = own.1.rotation.undo(towards);
     let mut side = 0;
-    let mut most = -f32::MAX;
+    let mut max_along = -f32::MAX;
     for (index, normal) in own.0.normals().iter().enumerate() {
         let along = normal.dot(towards);
-        if along > most {
-            (side, most) = (index, along);
+        if along > max_along {
+            (side, max_along) = (index, along);
         }
     }
     let forward = |side: usize| if side + 1 < count { side + 1 } else { 0 };
@@ -93,7 +94,7 @@ fn greatest_separation(own: Placed, other: Placed) -> (usize, f32) {
     } else {
         return (side, here);
     };
-    // Bounded by one turn around the polygon, which only incomparable numbers could exceed.
+    // At most one turn around the polygon; without this bound, NaN could make the loop endless.
     for _ in 0..count {
         let candidate = if climbs_back { backward(best.0) } else { forward(best.0) };
         let value = separation(own, candidate, other);
@@ -106,7 +107,7 @@ fn greatest_separation(own: Placed, other: Placed) -> (usize, f32) {
     best
 }
 
-/// How far a side of `own` keeps `other` away.
+/// The separation of `other` from a side of `own`.
 fn separation(own: Placed, side: usize, other: Placed) -> f32 {
     let normal = own.1.rotation.apply(own.0.normals()[side]);
     let seen = other.1.rotation.undo(normal);
@@ -121,7 +122,7 @@ fn separation(own: Placed, side: usize, other: Placed) -> f32 {
     (other.1.apply(deepest.0) - on_side).dot(normal)
 }
 
-/// The side of `incident` that faces a side of `reference` most, in the world.
+/// The side of `incident` that faces a side of `reference` most directly, in world coordinates.
 fn incident_side(reference: Placed, side: usize, incident: Placed) -> [ClipPoint; 2] {
     let normal = reference.1.rotation.apply(reference.0.normals()[side]);
     let normal = incident.1.rotation.undo(normal);

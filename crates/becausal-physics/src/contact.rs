@@ -1,7 +1,7 @@
-//! Contacts: pairs of fixtures whose boxes overlap, their manifolds, and the life of these pairs.
+//! Contacts: pairs of fixtures whose boxes overlap, with their manifolds.
 //!
-//! Contacts are kept in the order they began. Wherever order matters they are visited from the
-//! newest to the oldest.
+//! Contacts are stored in the order in which they were created. Where order matters, they are
+//! visited from the newest to the oldest.
 
 use crate::body::{Body, BodyId, BodyKind};
 use crate::collide_edge::collide_edge_polygon;
@@ -11,12 +11,12 @@ use crate::manifold::Manifold;
 use crate::shape::Shape;
 use crate::world::World;
 
-/// Two fixtures began or ceased to touch.
+/// Two fixtures started or stopped touching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactEvent {
-    /// True when they began to touch.
+    /// Whether they started touching.
     pub begins: bool,
-    /// The fixtures; of an edge and a polygon the edge comes first.
+    /// The fixtures; an edge comes before a polygon.
     pub fixtures: [FixtureId; 2],
     /// The bodies of the fixtures.
     pub bodies: [BodyId; 2],
@@ -31,12 +31,12 @@ pub(crate) struct Contact {
     pub restitution: f32,
     pub manifold: Manifold,
     pub touching: bool,
-    /// False after a sub-step has found it not to touch; lasts until the next update.
+    /// False after a sub-step found that it does not touch, until the next update.
     pub enabled: bool,
     pub in_island: bool,
-    /// The moment of impact, when it is known.
+    /// The moment of impact, if it is known.
     pub impact: Option<f32>,
-    /// How often it was sub-stepped in this step.
+    /// The number of its sub-steps in this step.
     pub sub_steps: u32,
 }
 
@@ -54,7 +54,7 @@ impl Contact {
         }
     }
 
-    /// Finds out where the fixtures touch now, and tells when that began or ended.
+    /// Updates the manifold, and adds an event when touching started or stopped.
     pub fn update(
         &mut self,
         fixtures: &[Fixture],
@@ -125,7 +125,7 @@ impl World {
         }
     }
 
-    /// Makes contacts for the boxes that have come to overlap.
+    /// Creates contacts for boxes that started to overlap.
     pub(crate) fn find_contacts(&mut self) {
         let mut pairs = std::mem::take(&mut self.pairs);
         let (fixtures, bodies) = (&self.fixtures, &self.bodies);
@@ -171,7 +171,7 @@ impl World {
         }
     }
 
-    /// True when a joint connects two bodies that must not collide.
+    /// Whether a joint connects the two bodies and forbids them to collide.
     fn joint_forbids(&self, bodies: [usize; 2]) -> bool {
         self.joints.iter().any(|joint| {
             let [first, second] = joint.bodies;

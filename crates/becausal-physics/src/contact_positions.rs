@@ -8,7 +8,7 @@ use crate::settings::{LINEAR_SLOP, MANIFOLD_POINTS, MAX_LINEAR_CORRECTION, SKIN,
 use crate::transform::Transform;
 use crate::vector::Vector;
 
-/// What the solver needs of one contact.
+/// The data of one contact for the position solver.
 #[derive(Clone, Debug)]
 pub(crate) struct ContactPosition {
     local_points: [Vector; MANIFOLD_POINTS],
@@ -40,7 +40,7 @@ impl ContactPosition {
         }
     }
 
-    /// Makes every body immovable whose slot is not one of `movable`.
+    /// Makes every body immovable whose slot is not in `movable`.
     pub fn hold_others(&mut self, movable: [usize; 2]) {
         for side in 0..2 {
             if !movable.contains(&self.slots[side]) {
@@ -50,9 +50,10 @@ impl ContactPosition {
         }
     }
 
-    /// One iteration that removes `rate` of the overlap; returns the least separation met.
+    /// One iteration, which removes the share `rate` of the overlap. Returns the minimum
+    /// separation.
     pub fn solve(&self, positions: &mut [Position], rate: f32) -> f32 {
-        let mut least = 0.0_f32;
+        let mut minimum = 0.0_f32;
         let mut places = self.slots.map(|slot| positions[slot]);
         for &local in &self.local_points[..self.count] {
             let transforms = [0, 1].map(|side: usize| {
@@ -60,7 +61,7 @@ impl ContactPosition {
                 Transform::about_centre(centre, angle, self.local_centres[side])
             });
             let (normal, point, separation) = self.separation(local, &transforms);
-            least = lesser(least, separation);
+            minimum = lesser(minimum, separation);
             let error = bounded(rate * (separation + LINEAR_SLOP), -MAX_LINEAR_CORRECTION, 0.0);
             let arms = places.map(|place| point - place.centre);
             let levers = arms.map(|arm| arm.cross(normal));
@@ -80,7 +81,7 @@ impl ContactPosition {
         for side in 0..2 {
             positions[self.slots[side]] = places[side];
         }
-        least
+        minimum
     }
 
     /// The normal from the first body to the second, the contact point, and the separation of the

@@ -8,13 +8,13 @@ use crate::settings::{BOUNCE_THRESHOLD, MANIFOLD_POINTS, bounded, greater};
 use crate::transform::Transform;
 use crate::vector::Vector;
 
-/// Two points are solved together only if their matrix is at least this well conditioned.
+/// Two points are solved together only if the condition number of their matrix is at most this.
 const MAX_CONDITION: f32 = 1000.0;
 
-/// What the solver needs of one point.
+/// The data of one contact point for the velocity solver.
 #[derive(Clone, Copy, Debug, Default)]
 struct ContactPoint {
-    /// From the centre of either body to the point.
+    /// From the centre of each body to the point.
     arms: [Vector; 2],
     normal_impulse: f32,
     tangent_impulse: f32,
@@ -23,7 +23,7 @@ struct ContactPoint {
     bounce: f32,
 }
 
-/// What the solver needs of one contact.
+/// The data of one contact for the velocity solver.
 #[derive(Clone, Debug)]
 pub(crate) struct ContactVelocity {
     points: [ContactPoint; MANIFOLD_POINTS],
@@ -33,13 +33,13 @@ pub(crate) struct ContactVelocity {
     inverse_masses: [f32; 2],
     inverse_inertias: [f32; 2],
     friction: f32,
-    /// The symmetric matrix of both normal impulses: 11, 12, 22.
+    /// The symmetric matrix of both normal impulses: entries 11, 12, 22.
     coupling: [f32; 3],
-    /// Its inverse, by rows.
+    /// Its inverse, row by row.
     inverse_coupling: [f32; 4],
 }
 
-/// The motion of both bodies while a contact is being solved.
+/// The velocities of both bodies while a contact is solved.
 struct Pair {
     velocities: [Vector; 2],
     spins: [f32; 2],
@@ -60,7 +60,7 @@ impl Pair {
         }
     }
 
-    /// The velocity of the second body against the first at a point.
+    /// The velocity of the second body relative to the first at a point.
     #[inline]
     fn relative(&self, arms: &[Vector; 2]) -> Vector {
         self.velocities[1] + arms[1].carried(self.spins[1])
@@ -70,13 +70,14 @@ impl Pair {
 }
 
 impl ContactVelocity {
-    /// Prepares a touching contact. Impulses of the last step are scaled by `warmth`, or dropped.
+    /// Prepares a touching contact. The impulses of the last step are scaled by `impulse_scale`, or
+    /// dropped if it is `None`.
     pub fn new(
         contact: &Contact,
         bodies: &[Body],
         positions: &[Position],
         velocities: &[Velocity],
-        warmth: Option<f32>,
+        impulse_scale: Option<f32>,
     ) -> Self {
         let [first, second] = contact.bodies.map(|body| &bodies[body]);
         let slots = [first.slot, second.slot];
@@ -110,8 +111,8 @@ impl ContactVelocity {
             let bounces = approach < -BOUNCE_THRESHOLD;
             own.points[index] = ContactPoint {
                 arms,
-                normal_impulse: warmth.map_or(0.0, |scale| scale * old.normal_impulse),
-                tangent_impulse: warmth.map_or(0.0, |scale| scale * old.tangent_impulse),
+                normal_impulse: impulse_scale.map_or(0.0, |scale| scale * old.normal_impulse),
+                tangent_impulse: impulse_scale.map_or(0.0, |scale| scale * old.tangent_impulse),
                 normal_mass: if stiffness > 0.0 { 1.0 / stiffness } else { 0.0 },
                 tangent_mass: if tangent_stiffness > 0.0 { 1.0 / tangent_stiffness } else { 0.0 },
                 bounce: if bounces { -contact.restitution * approach } else { 0.0 },
@@ -123,14 +124,14 @@ impl ContactVelocity {
         own
     }
 
-    /// How much an impulse through one lever changes the velocity at another.
+    /// How much an impulse with one lever arm changes the velocity at another.
     fn response(&self, levers: [f32; 2], others: [f32; 2]) -> f32 {
         let [mass_1, mass_2] = self.inverse_masses;
         let [inertia_1, inertia_2] = self.inverse_inertias;
         mass_1 + mass_2 + inertia_1 * levers[0] * others[0] + inertia_2 * levers[1] * others[1]
     }
 
-    /// Prepares the two points to be solved together, or drops one if they are redundant.
+    /// Prepares to solve both points together, or drops one if they are redundant.
     fn couple(&mut self) {
         let [levers, others] =
             [0, 1].map(|index: usize| self.points[index].arms.map(|arm| arm.cross(self.normal)));
@@ -175,13 +176,13 @@ impl ContactVelocity {
     pub fn solve(&mut self, velocities: &mut [Velocity]) {
         let mut motion = Pair::load(velocities, self.slots);
         let tangent = self.normal.turned_right();
-        // Friction first: not to penetrate matters more than not to slide.
+        // Friction is solved first. Preventing penetration is more important, so it is solved last.
         for index in 0..self.count {
             let point = &mut self.points[index];
             let slide = motion.relative(&point.arms).dot(tangent);
             let wanted = point.tangent_impulse + point.tangent_mass * -slide;
-            let most = self.friction * point.normal_impulse;
-            let total = bounded(wanted, -most, most);
+            let limit = self.friction * point.normal_impulse;
+            let total = bounded(wanted, -limit, limit);
             let change = total - point.tangent_impulse;
             point.tangent_impulse = total;
             let point = self.points[index];
@@ -202,8 +203,8 @@ impl ContactVelocity {
         motion.store(velocities, self.slots);
     }
 
-    /// Both normal impulses at once: each point either pushes and does not move along the normal,
-    /// or does not push and parts. The four combinations are tried in turn.
+    /// Solves both normal impulses at once. Each point either pushes and does not move along the
+    /// normal, or does not push and separates. The four combinations are tried in turn.
     #[inline]
     fn solve_both(&mut self, motion: &mut Pair) {
         let [one, two] = self.points;
@@ -241,7 +242,7 @@ impl ContactVelocity {
         self.points[1].normal_impulse = new_2;
     }
 
-    /// Keeps the impulses for the next step.
+    /// Stores the impulses for the next step.
     pub fn store_impulses(&self, contact: &mut Contact) {
         for (kept, point) in contact.manifold.points.iter_mut().zip(&self.points[..self.count]) {
             kept.normal_impulse = point.normal_impulse;
@@ -249,7 +250,7 @@ impl ContactVelocity {
         }
     }
 
-    /// The accumulated impulses; those of a point that is not used stay as they are.
+    /// The accumulated impulses. Those of an unused point do not change.
     #[inline]
     pub fn numbers(&self) -> [f32; 2 * MANIFOLD_POINTS] {
         let [one, two] = &self.points;

@@ -1,5 +1,5 @@
-//! Continuous collision: contacts that would tunnel through something static within the step are
-//! moved to their moment of impact, in order of time, and solved from there.
+//! Continuous collision: bodies that would tunnel through a static body within the step are moved
+//! to their moment of impact, in order of time, and solved from there.
 
 use crate::body::BodyKind;
 use crate::contact_positions::ContactPosition;
@@ -15,7 +15,7 @@ use crate::world::{Step, World};
 const POSITION_ITERATIONS: usize = 20;
 
 impl World {
-    /// Finds and solves impacts until none is left in this step.
+    /// Finds and solves impacts until there are no more in this step.
     pub(crate) fn solve_impacts(&mut self, step: &Step) {
         for body in &mut self.bodies {
             body.in_island = false;
@@ -36,7 +36,7 @@ impl World {
     /// The contact with the earliest impact, and its moment.
     fn first_impact(&mut self) -> Option<(usize, f32)> {
         let mut earliest = None;
-        let mut least = 1.0_f32;
+        let mut first = 1.0_f32;
         for index in (0..self.contacts.len()).rev() {
             let contact = &self.contacts[index];
             if !contact.enabled || contact.sub_steps > MAX_SUB_STEPS {
@@ -45,15 +45,15 @@ impl World {
             let Some(moment) = contact.impact.or_else(|| self.find_impact(index)) else {
                 continue;
             };
-            if moment < least {
-                (earliest, least) = (Some(index), moment);
+            if moment < first {
+                (earliest, first) = (Some(index), moment);
             }
         }
-        earliest.filter(|_| least <= 1.0 - 10.0 * EPSILON).map(|index| (index, least))
+        earliest.filter(|_| first <= 1.0 - 10.0 * EPSILON).map(|index| (index, first))
     }
 
-    /// The moment of impact of one contact; one when there is none in this step. Nothing for
-    /// pairs that are not swept: two bodies that both move, or both rest.
+    /// The moment of impact of one contact, as a fraction of the step; 1 if there is no impact in
+    /// this step. `None` for pairs that are not swept: neither body is static, or none is active.
     fn find_impact(&mut self, index: usize) -> Option<f32> {
         let contact = &self.contacts[index];
         let [first, second] = contact.bodies;
@@ -63,7 +63,7 @@ impl World {
         if !one_is_static || !(one.is_active() || two.is_active()) {
             return None;
         }
-        // Both sweeps must begin at the same moment.
+        // Both sweeps must start at the same moment.
         let begun = if one.sweep.begun < two.sweep.begun {
             let begun = two.sweep.begun;
             self.bodies[first].sweep.begin_at(begun);
@@ -92,7 +92,7 @@ impl World {
         let pair = self.contacts[index].bodies;
         let backups = pair.map(|body| self.bodies[body].sweep);
         for body in pair {
-            self.bodies[body].go_to(moment);
+            self.bodies[body].rewind_to(moment);
         }
         let contact = &mut self.contacts[index];
         contact.update(&self.fixtures, &mut self.bodies, &mut self.events);
@@ -125,7 +125,7 @@ impl World {
             if self.bodies[index].kind != BodyKind::Dynamic {
                 continue;
             }
-            self.tell_broad_phase(index);
+            self.update_broad_phase(index);
             for contact in &mut self.contacts {
                 if contact.other(index).is_some() {
                     contact.impact = None;
@@ -142,7 +142,7 @@ impl World {
         island.bodies.push(body);
     }
 
-    /// Adds the contacts of a body with static bodies that hold at the moment of impact.
+    /// Adds the contacts of a body with static bodies that touch at the moment of impact.
     fn collect_impact(&mut self, body: usize, moment: f32, island: &mut Island) {
         for index in (0..self.contacts.len()).rev() {
             if island.contacts.len() == MAX_IMPACT_CONTACTS {
@@ -157,7 +157,7 @@ impl World {
             }
             let backup = self.bodies[other].sweep;
             if !self.bodies[other].in_island {
-                self.bodies[other].go_to(moment);
+                self.bodies[other].rewind_to(moment);
             }
             contact.update(&self.fixtures, &mut self.bodies, &mut self.events);
             if !contact.touching {
@@ -173,8 +173,8 @@ impl World {
         }
     }
 
-    /// Positions first, then velocities, then the rest of the step. The first two bodies of the
-    /// island are those of the impact; only they are corrected.
+    /// Solves the positions, then the velocities, then advances by the rest of the step. The first
+    /// two bodies of the island are those of the impact; only they are corrected.
     fn solve_sub_step(&mut self, island: &mut Island, seconds: f32, iterations: usize) {
         island.positions.clear();
         island.velocities.clear();
@@ -205,13 +205,13 @@ impl World {
         let Island { positions, velocities, .. } = island;
         island.contact_velocities.clear();
         for &index in &island.contacts {
-            // Impulses of an impact can be large: none are carried over, in or out.
+            // The impulses of an impact can be large, so none are used for warm starting.
             let contact = &self.contacts[index];
             let prepared = ContactVelocity::new(contact, &self.bodies, positions, velocities, None);
             island.contact_velocities.push(prepared);
         }
         island.solve_velocities(iterations);
         island.advance(seconds);
-        self.take_over(island);
+        self.store_solution(island);
     }
 }

@@ -1,5 +1,5 @@
-//! The distance between two convex shapes, after Gilbert, Johnson and Keerthi: a simplex of the
-//! difference of the shapes walks towards the origin.
+//! The distance between two convex shapes by the algorithm of Gilbert, Johnson and Keerthi (GJK): a
+//! simplex in the difference of the shapes moves towards the origin.
 
 use crate::settings::EPSILON;
 use crate::transform::Transform;
@@ -7,14 +7,14 @@ use crate::vector::Vector;
 
 const MAX_ITERATIONS: usize = 20;
 
-/// The corners of the last simplex, to start the next search from.
+/// The corners of the last simplex, where the next search starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SimplexCache {
-    /// Length or area of the simplex; a simplex that has changed much is not used again.
+    /// Length or area of the simplex; a simplex that has changed much is not reused.
     pub measure: f32,
-    /// How many corners are valid.
+    /// The number of valid corners.
     pub count: usize,
-    /// The vertex of the first and of the second shape behind every corner.
+    /// The vertices of the first and the second shape that give each corner.
     pub corners: [(usize, usize); 3],
 }
 
@@ -24,7 +24,7 @@ struct Corner {
     first: Vector,
     second: Vector,
     difference: Vector,
-    /// The share of this corner in the point nearest to the origin.
+    /// The weight of this corner in the point nearest to the origin.
     share: f32,
     vertices: (usize, usize),
 }
@@ -34,7 +34,7 @@ struct Simplex {
     count: usize,
 }
 
-/// A convex shape as its vertices, and where it is.
+/// The vertices of a convex shape, and its transform.
 pub(crate) type Placed<'a> = (&'a [Vector], &'a Transform);
 
 /// The vertex farthest in a direction.
@@ -50,7 +50,7 @@ pub(crate) fn support(vertices: &[Vector], direction: Vector) -> usize {
     best.0
 }
 
-/// The distance between the cores of two shapes, skins not counted. Zero when they overlap.
+/// The distance between two shapes without their skins; 0 if they overlap.
 pub(crate) fn distance(first: Placed, second: Placed, cache: &mut SimplexCache) -> f32 {
     let corner = |vertices: (usize, usize)| {
         let on_first = first.1.apply(first.0[vertices.0]);
@@ -109,7 +109,7 @@ pub(crate) fn distance(first: Placed, second: Placed, cache: &mut SimplexCache) 
 }
 
 impl Simplex {
-    /// The length of a segment, the doubled area of a triangle.
+    /// The length of a segment, or twice the area of a triangle.
     fn measure(&self) -> f32 {
         let [a, b, c] = self.corners.map(|corner| corner.difference);
         match self.count {
@@ -129,7 +129,7 @@ impl Simplex {
         if side.cross(-a) > 0.0 { side.turned_left() } else { side.turned_right() }
     }
 
-    /// The points of either shape that are nearest to each other.
+    /// The nearest points of the two shapes.
     fn nearest_points(&self) -> (Vector, Vector) {
         let [a, b, c] = &self.corners;
         match self.count {
@@ -149,8 +149,8 @@ impl Simplex {
         self.count = 1;
     }
 
-    /// Keeps two corners with these weights, the one of the third corner in the place of the
-    /// one that goes.
+    /// Keeps two corners with these weights; the third corner takes the place of the one that is
+    /// dropped.
     fn keep_two(&mut self, indices: (usize, usize), weights: (f32, f32)) {
         let inverse = 1.0 / (weights.0 + weights.1);
         self.corners[indices.0].share = weights.0 * inverse;
@@ -163,7 +163,7 @@ impl Simplex {
         self.count = 2;
     }
 
-    /// The part of a segment that is nearest to the origin.
+    /// Reduces a segment to the part nearest to the origin.
     fn reduce_segment(&mut self) {
         let [a, b, _] = self.corners.map(|corner| corner.difference);
         let side = b - a;
@@ -178,11 +178,11 @@ impl Simplex {
         self.keep_two((0, 1), (weight_a, weight_b));
     }
 
-    /// The part of a triangle that is nearest to the origin: a corner, a side, or all of it.
+    /// Reduces a triangle to the part nearest to the origin: a corner, a side, or all of it.
     fn reduce_triangle(&mut self) {
         let [a, b, c] = self.corners.map(|corner| corner.difference);
         let (ab, ac, bc) = (b - a, c - a, c - b);
-        // How far the origin lies along a side, seen from either end: shares of the ends.
+        // The position of the origin along each side: the weights of its two ends.
         let along_ab = (b.dot(ab), -a.dot(ab));
         let along_ac = (c.dot(ac), -a.dot(ac));
         let along_bc = (c.dot(bc), -b.dot(bc));

@@ -1,15 +1,15 @@
-//! What can be wrong with the description of a world.
+//! Errors in the description of a world.
 
 use std::fmt;
 
 use crate::settings::MAX_VERTICES;
 
-/// Why a shape, a body, a joint or a step was refused. Nothing was changed.
+/// Why a shape, a body, a joint or a step was rejected. Nothing was changed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// A polygon needs 3 to 16 vertices.
     VertexCount {
-        /// How many were given.
+        /// The number given.
         got: usize,
     },
     /// The vertices span no area, or two of them coincide.
@@ -34,12 +34,12 @@ pub enum Error {
         /// The indices given.
         got: (usize, usize),
     },
-    /// There is no body of this index.
+    /// There is no body with this index.
     NoBody {
         /// The index given.
         got: usize,
     },
-    /// The lower limit of a joint lies above the upper one.
+    /// The lower limit of a joint is above the upper one.
     Limits {
         /// The lower limit given.
         lower: f32,
@@ -62,7 +62,7 @@ impl fmt::Display for Error {
             }
             Self::NoBody { got } => write!(out, "there is no body {got}"),
             Self::Limits { lower, upper } => {
-                write!(out, "the lower limit {lower} lies above the upper limit {upper}")
+                write!(out, "the lower limit {lower} is above the upper limit {upper}")
             }
         }
     }

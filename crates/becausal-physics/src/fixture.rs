@@ -1,16 +1,16 @@
-//! Fixtures: a shape fixed to a body, with its material and what it collides with.
+//! Fixtures: a shape attached to a body, with a material and a collision filter.
 
 use crate::body::BodyId;
 use crate::shape::Shape;
 
-/// What a shape is made of.
+/// The material of a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     /// Mass per area.
     pub density: f32,
-    /// Friction; that of a contact is the geometric mean of both sides.
+    /// Friction; a contact has the geometric mean of both sides.
     pub friction: f32,
-    /// Bounciness; that of a contact is the greater of both sides.
+    /// Bounciness; a contact has the maximum of both sides.
     pub restitution: f32,
 }
 
@@ -21,17 +21,17 @@ impl Default for Material {
     }
 }
 
-/// Which fixtures may touch: each must be in a category the other accepts.
+/// Which fixtures can collide: each must be in a category that the other accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// The categories the fixture is in, a bit each.
+    /// The categories of the fixture, one bit each.
     pub category: u16,
-    /// The categories it accepts.
+    /// The categories that it accepts.
     pub accepts: u16,
 }
 
 impl Default for Filter {
-    /// In the first category, accepts all.
+    /// In the first category; accepts all categories.
     fn default() -> Self {
         Self { category: 1, accepts: u16::MAX }
     }
@@ -43,19 +43,19 @@ impl Filter {
     }
 }
 
-/// Names a fixture of a world.
+/// Identifies a fixture of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FixtureId(pub(crate) usize);
 
 impl FixtureId {
-    /// The place in the order of creation, from zero.
+    /// Its index in the order of creation, counted from 0.
     #[must_use]
     pub fn index(self) -> usize {
         self.0
     }
 }
 
-/// A shape fixed to a body.
+/// A shape attached to a body.
 #[derive(Clone, Debug)]
 pub struct Fixture {
     pub(crate) body: usize,
@@ -77,13 +77,13 @@ impl Fixture {
         &self.shape
     }
 
-    /// What it is made of.
+    /// Its material.
     #[must_use]
     pub fn material(&self) -> Material {
         self.material
     }
 
-    /// What it collides with.
+    /// Its collision filter.
     #[must_use]
     pub fn filter(&self) -> Filter {
         self.filter

@@ -1,5 +1,5 @@
-//! Islands: bodies that touch or are joined are collected by depth-first search, solved together,
-//! and put to sleep together.
+//! Islands: groups of bodies that touch or are joined. Each is collected by depth-first search,
+//! solved together, and put to sleep together.
 
 use crate::body::BodyKind;
 use crate::contact_positions::ContactPosition;
@@ -15,7 +15,7 @@ use crate::settings::{
 use crate::velocity_iterations::Replay;
 use crate::world::{Step, World};
 
-/// The members of an island and the memory its solvers work in, kept from step to step.
+/// The members of an island and the buffers of its solvers, which are reused from step to step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Island {
     pub bodies: Vec<usize>,
@@ -27,26 +27,26 @@ pub(crate) struct Island {
     pub contact_positions: Vec<ContactPosition>,
     pub joint_velocities: Vec<JointVelocity>,
     pub joint_positions: Vec<JointPosition>,
-    /// The state that iterations are compared with.
+    /// The state that later iterations are compared with.
     pub memory: Memory,
     pub replay: Replay,
     stack: Vec<usize>,
 }
 
 impl Island {
-    /// Forgets the members.
+    /// Removes all members.
     pub fn clear(&mut self) {
         self.bodies.clear();
         self.contacts.clear();
         self.joints.clear();
     }
 
-    /// Position iterations over contacts and joints; true when all errors became small.
+    /// Position iterations over contacts and joints. Returns whether all errors became small.
     fn solve_positions(&mut self, iterations: usize) -> bool {
         let mut watch = Watch::new(iterations);
-        while watch.goes_on() {
-            let least = self.correct_contacts(CORRECTION_RATE);
-            let mut small = least >= -3.0 * LINEAR_SLOP;
+        while watch.next_iteration() {
+            let separation = self.correct_contacts(CORRECTION_RATE);
+            let mut small = separation >= -3.0 * LINEAR_SLOP;
             for joint in &self.joint_positions {
                 small &= joint.solve(&mut self.positions);
             }
@@ -61,13 +61,13 @@ impl Island {
         false
     }
 
-    /// One position iteration over contacts; the least separation met.
+    /// One position iteration over contacts. Returns the minimum separation.
     pub fn correct_contacts(&mut self, rate: f32) -> f32 {
-        let mut least = 0.0;
+        let mut minimum = 0.0;
         for contact in &self.contact_positions {
-            least = lesser(least, contact.solve(&mut self.positions, rate));
+            minimum = lesser(minimum, contact.solve(&mut self.positions, rate));
         }
-        least
+        minimum
     }
 
     /// Moves all bodies by their velocities.
@@ -79,7 +79,7 @@ impl Island {
 }
 
 impl World {
-    /// Collects and solves all awake islands, then tells the broad phase.
+    /// Collects and solves all awake islands, then updates the broad phase.
     pub(crate) fn solve_islands(&mut self, step: &Step) {
         for body in &mut self.bodies {
             body.in_island = false;
@@ -99,7 +99,7 @@ impl World {
             self.solve_island(&mut island, step);
             for &body in &island.bodies {
                 let body = &mut self.bodies[body];
-                // A static body may take part in other islands too.
+                // A static body can be in several islands.
                 if body.kind == BodyKind::Static {
                     body.in_island = false;
                 }
@@ -108,7 +108,7 @@ impl World {
         self.island = island;
         for body in (0..self.bodies.len()).rev() {
             if self.bodies[body].in_island {
-                self.tell_broad_phase(body);
+                self.update_broad_phase(body);
             }
         }
         self.find_contacts();
@@ -172,11 +172,11 @@ impl World {
         }
         island.advance(step.seconds);
         let solved = island.solve_positions(step.position_iterations);
-        self.take_over(island);
+        self.store_solution(island);
         self.put_to_sleep(island, step.seconds, solved);
     }
 
-    /// Loads the bodies into the island and adds what gravity and forces do to their velocities.
+    /// Loads the bodies into the island and adds gravity and forces to their velocities.
     fn integrate_forces(&mut self, island: &mut Island, seconds: f32) {
         island.positions.clear();
         island.velocities.clear();
@@ -210,7 +210,7 @@ impl World {
                 &self.bodies,
                 positions,
                 velocities,
-                Some(step.warmth),
+                Some(step.impulse_scale),
             ));
         }
         for contact in &island.contact_velocities {
@@ -225,14 +225,14 @@ impl World {
                 angles,
                 velocities,
                 step.seconds,
-                step.warmth,
+                step.impulse_scale,
             ));
             island.joint_positions.push(JointPosition::new(joint, &self.bodies));
         }
     }
 
     /// Copies the solution back to the bodies.
-    pub(crate) fn take_over(&mut self, island: &Island) {
+    pub(crate) fn store_solution(&mut self, island: &Island) {
         for (slot, &index) in island.bodies.iter().enumerate() {
             let body = &mut self.bodies[index];
             body.sweep.centre = island.positions[slot].centre;
@@ -243,9 +243,9 @@ impl World {
         }
     }
 
-    /// Lets the island sleep once every body has been still for long enough.
+    /// Puts the island to sleep once every body has been still for long enough.
     fn put_to_sleep(&mut self, island: &Island, seconds: f32, solved: bool) {
-        let mut still_for = f32::MAX;
+        let mut still_seconds = f32::MAX;
         for &index in &island.bodies {
             let body = &mut self.bodies[index];
             if body.kind == BodyKind::Static {
@@ -255,22 +255,22 @@ impl World {
             let moves =
                 body.velocity.dot(body.velocity) > LINEAR_SLEEP_TOLERANCE * LINEAR_SLEEP_TOLERANCE;
             if turns || moves {
-                body.still_for = 0.0;
-                still_for = 0.0;
+                body.still_seconds = 0.0;
+                still_seconds = 0.0;
             } else {
-                body.still_for += seconds;
-                still_for = lesser(still_for, body.still_for);
+                body.still_seconds += seconds;
+                still_seconds = lesser(still_seconds, body.still_seconds);
             }
         }
-        if still_for >= TIME_TO_SLEEP && solved {
+        if still_seconds >= TIME_TO_SLEEP && solved {
             for &index in &island.bodies {
                 self.bodies[index].sleep();
             }
         }
     }
 
-    /// Tells the broad phase where the fixtures of a body went in this step.
-    pub(crate) fn tell_broad_phase(&mut self, body: usize) {
+    /// Updates the broad phase with the motion of a body's fixtures in this step.
+    pub(crate) fn update_broad_phase(&mut self, body: usize) {
         let (start, end) = (self.bodies[body].sweep.start(), self.bodies[body].position);
         for &index in &self.fixtures_of[body] {
             let shape = &self.fixtures[index].shape;
@@ -318,7 +318,7 @@ mod tests {
             copy.update_contacts();
             let step = Step {
                 seconds: 0.02,
-                warmth: 1.0,
+                impulse_scale: 1.0,
                 velocity_iterations: 180,
                 position_iterations: 60,
             };

@@ -1,30 +1,30 @@
-//! The revolute joint: two bodies share a point; a motor turns one against the other, and limits
-//! keep the angle between them in a range.
+//! The revolute joint: two bodies share a point. A motor can turn one relative to the other, and
+//! limits can keep the angle between them in a range.
 
 use crate::body::BodyId;
 use crate::error::{Error, finite, not_negative};
 use crate::settings::ANGULAR_SLOP;
 use crate::vector::Vector;
 
-/// Names a joint of a world.
+/// Identifies a joint of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JointId(pub(crate) usize);
 
-/// A motor that turns the second body against the first.
+/// A motor that turns the second body relative to the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motor {
-    /// The wanted speed in radians per second.
+    /// The target speed in radians per second.
     pub speed: f32,
-    /// The most torque it can apply.
+    /// The maximum torque.
     pub max_torque: f32,
 }
 
-/// The angles a joint may have, in radians.
+/// The allowed angles of a joint, in radians.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The least angle.
+    /// The minimum angle.
     pub lower: f32,
-    /// The greatest angle.
+    /// The maximum angle.
     pub upper: f32,
 }
 
@@ -33,13 +33,13 @@ pub struct Limits {
 pub struct RevoluteJoint {
     /// The bodies it connects.
     pub bodies: [BodyId; 2],
-    /// The shared point in the frame of either body.
+    /// The shared point in the frame of each body.
     pub anchors: [Vector; 2],
-    /// The angle of the second body against the first that counts as zero.
+    /// The angle of the second body relative to the first that counts as zero.
     pub reference_angle: f32,
     /// The motor, if it has one.
     pub motor: Option<Motor>,
-    /// The limits, if it has some.
+    /// The limits, if it has any.
     pub limits: Option<Limits>,
     /// Whether the connected bodies may touch.
     pub collide: bool,
@@ -130,7 +130,7 @@ impl Joint {
         }
     }
 
-    /// Finds out which limit holds; impulses of a limit that no longer holds are dropped.
+    /// Updates which limit is active; drops the impulse of a limit that is no longer active.
     pub fn update_limit(&mut self, angle: f32, fixed_rotation: bool) {
         let Some(Limits { lower, upper }) = self.limits.filter(|_| !fixed_rotation) else {
             self.limit_state = LimitState::Free;

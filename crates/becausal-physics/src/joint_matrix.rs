@@ -2,8 +2,8 @@
 
 use crate::vector::Vector;
 
-/// How the velocities at a joint answer to its impulses, two at the point and one about it, with
-/// what the solution needs in every iteration.
+/// How the velocities at a joint respond to its impulses, two at the point and one about it, with
+/// the values that every iteration needs.
 #[derive(Clone, Debug)]
 pub(crate) struct JointMatrix {
     k11: f32,

@@ -1,4 +1,4 @@
-//! The position solver of joints: brings the angle back between the limits, then the anchors
+//! The position solver of joints: moves the angle back between the limits, then the anchors
 //! together.
 
 use crate::body::Body;
@@ -8,11 +8,11 @@ use crate::settings::{ANGULAR_SLOP, LINEAR_SLOP, MAX_ANGULAR_CORRECTION, bounded
 use crate::transform::Rotation;
 use crate::vector::Vector;
 
-/// What the solver needs of one joint.
+/// The data of one joint for the position solver.
 #[derive(Clone, Debug)]
 pub(crate) struct JointPosition {
     slots: [usize; 2],
-    /// From the centre of mass to the anchor, in the frame of either body.
+    /// From the centre of mass to the anchor, in the frame of each body.
     local_arms: [Vector; 2],
     inverse_masses: [f32; 2],
     inverse_inertias: [f32; 2],
@@ -42,7 +42,7 @@ impl JointPosition {
         }
     }
 
-    /// One iteration; true when the errors were small.
+    /// One iteration. Returns whether the errors were small.
     pub fn solve(&self, positions: &mut [Position]) -> bool {
         let [mut one, mut two] = self.slots.map(|slot| positions[slot]);
         let [inertia_1, inertia_2] = self.inverse_inertias;
@@ -81,7 +81,7 @@ impl JointPosition {
     }
 }
 
-/// How far the angle is beyond the limit, and the part of it to correct in one iteration.
+/// How far the angle is beyond the limit, and how much of that to correct in one iteration.
 fn limit_error(state: LimitState, limits: Limits, angle: f32) -> (f32, f32) {
     match state {
         LimitState::Free => (0.0, 0.0),

@@ -1,7 +1,7 @@
 //! The velocity solver of joints.
 //!
-//! A joint at a limit solves its point and its angle together, as a 3 by 3 system; the sign of
-//! the angular impulse then decides whether the limit holds or lets go.
+//! The point and the angle of a joint at a limit are solved together, as a 3 by 3 system. The sign
+//! of the angular impulse then decides whether the limit holds or lets go.
 
 use crate::body::Body;
 use crate::joint::{Joint, JointImpulses, LimitState};
@@ -11,31 +11,31 @@ use crate::settings::bounded;
 use crate::transform::Rotation;
 use crate::vector::Vector;
 
-/// What one iteration has added to the impulses of a joint, and why.
+/// The impulses that one iteration added to a joint, and how they came about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JointRecord {
     point: Vector,
     limit: f32,
     motor: f32,
-    /// What the motor would have added had its torque no bound.
+    /// The impulse that the motor would have added without its maximum torque.
     motor_wanted: f32,
     lets_go: bool,
 }
 
-/// What the velocity solver needs of one joint.
+/// The data of one joint for the velocity solver.
 ///
-/// The order of the fields keeps the impulses, which every iteration writes, away from the numbers
-/// it only reads: a wide read that overlaps a fresh write would have to wait for it.
+/// The order of the fields separates the impulses, which every iteration writes, from the numbers
+/// that it only reads. A wide read that overlaps a recent write would have to wait for it.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct JointVelocity {
-    /// From the centre of either body to the anchor, turned left: how the anchor moves when the
-    /// body turns.
+    /// From the centre of each body to the anchor, turned left: how the anchor moves when the body
+    /// turns.
     swings: [Vector; 2],
     inverse_masses: [f32; 2],
     inverse_inertias: [f32; 2],
     matrix: JointMatrix,
-    /// Speed, effective mass and greatest impulse of a motor that works.
+    /// Speed, effective mass and maximum impulse of an active motor.
     motor: Option<(f32, f32, f32)>,
     limit_state: LimitState,
     slots: [usize; 2],
@@ -43,14 +43,14 @@ pub(crate) struct JointVelocity {
 }
 
 impl JointVelocity {
-    /// Prepares a joint and applies its impulses of the last step, scaled by `warmth`.
+    /// Prepares a joint and applies its impulses of the last step, scaled by `impulse_scale`.
     pub fn new(
         joint: &mut Joint,
         bodies: &[Body],
         angles: [f32; 2],
         velocities: &mut [Velocity],
         seconds: f32,
-        warmth: f32,
+        impulse_scale: f32,
     ) -> Self {
         let [first, second] = joint.bodies.map(|body| &bodies[body]);
         let arm = |body: &Body, anchor: Vector, angle: f32| {
@@ -82,9 +82,9 @@ impl JointVelocity {
             limit_state: joint.limit_state,
             matrix,
             impulses: JointImpulses {
-                point: warmth * joint.impulses.point,
-                limit: warmth * joint.impulses.limit,
-                motor: warmth * joint.impulses.motor,
+                point: impulse_scale * joint.impulses.point,
+                limit: impulse_scale * joint.impulses.limit,
+                motor: impulse_scale * joint.impulses.motor,
             },
         };
         let [mut one, mut two] = own.slots.map(|slot| velocities[slot]);
@@ -99,7 +99,8 @@ impl JointVelocity {
         own
     }
 
-    /// One iteration: the motor, then the point with the limit or alone. Returns what it added.
+    /// One iteration: the motor, then the point, together with the limit if one is active. Returns
+    /// the impulses that it added.
     #[inline]
     pub fn solve(&mut self, velocities: &mut [Velocity]) -> JointRecord {
         let [mut one, mut two] = self.slots.map(|slot| velocities[slot]);
@@ -134,20 +135,20 @@ impl JointVelocity {
         record
     }
 
-    /// Adds to the impulse of the motor what its torque allows; returns that.
+    /// Adds the wanted impulse to that of the motor, as far as its torque allows. Returns the
+    /// change.
     #[inline]
     fn drive(&mut self, wanted: f32) -> f32 {
-        let most = self.motor.map_or(0.0, |(_, _, most)| most);
+        let max_impulse = self.motor.map_or(0.0, |(_, _, max_impulse)| max_impulse);
         let sum = self.impulses.motor + wanted;
-        // A branch that is predicted, where a minimum would lengthen the chain of operations that
-        // every iteration waits for.
-        let total = if sum.abs() < most { sum } else { overloaded(sum, most) };
+        // A predicted branch: a minimum would lengthen the chain of dependent operations.
+        let total = if sum.abs() < max_impulse { sum } else { overloaded(sum, max_impulse) };
         let change = total - self.impulses.motor;
         self.impulses.motor = total;
         change
     }
 
-    /// The impulses at the point and about it while a limit holds, and whether it lets go.
+    /// The impulses at the point and about it while a limit is active, and whether it lets go.
     #[inline]
     fn solve_limit(&mut self, drift: Vector, turning: f32) -> (Vector, f32, bool) {
         let angular = -self.matrix.solve_angular(drift, turning);
@@ -167,7 +168,7 @@ impl JointVelocity {
         }
     }
 
-    /// A limit can push but not pull.
+    /// Whether the limit lets go: it can push but not pull.
     #[inline]
     fn lets_go(&self, total: f32) -> bool {
         match self.limit_state {
@@ -177,8 +178,8 @@ impl JointVelocity {
         }
     }
 
-    /// Adds to the impulses what an iteration from the same velocities has added before. False
-    /// when the iteration would have come out differently; the impulses are then spoilt.
+    /// Adds the impulses that an earlier iteration from the same velocities added. Returns false if
+    /// the iteration would have given a different result; the impulses are then invalid.
     #[inline]
     pub fn replay(&mut self, record: &JointRecord) -> bool {
         let mut same = !record.lets_go;
@@ -194,8 +195,8 @@ impl JointVelocity {
     }
 }
 
-/// The impulse of a motor at the bound of its torque.
+/// The impulse of a motor at its maximum torque.
 #[cold]
-fn overloaded(sum: f32, most: f32) -> f32 {
-    bounded(sum, -most, most)
+fn overloaded(sum: f32, max_impulse: f32) -> f32 {
+    bounded(sum, -max_impulse, max_impulse)
 }

@@ -3,9 +3,8 @@
 //! It has edges and convex polygons, contacts with friction, revolute joints with motors and
 //! limits, sleeping, and continuous collision against static bodies. The order of every
 //! floating-point operation follows the engine behind Gymnasium's environments (Box2D 2.3.0), so
-//! that trajectories recorded there come out bit for bit the same here. Nothing is fused,
-//! vectorised across operations or left to a system library: the result is the same on every
-//! processor.
+//! that trajectories recorded there are reproduced bit for bit. Nothing is fused, vectorised across
+//! operations or left to a system library, so the result is the same on every processor.
 //!
 //! ```
 //! use becausal_physics::{BodyKind, Edge, Filter, Material, Polygon, Vector, World};
@@ -28,11 +27,11 @@
 
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "narrowing to 32 bits is what the engine does; corners of a polygon are at most 8"
+    reason = "the engine computes in 32 bits; a polygon has at most 16 corners"
 )]
 #![allow(
     clippy::similar_names,
-    reason = "sides of triangles and pairs of bodies have similar names because they are similar"
+    reason = "sides of triangles and pairs of bodies have similar names"
 )]
 
 mod angle;

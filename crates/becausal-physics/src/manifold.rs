@@ -1,5 +1,5 @@
-//! Contact manifolds: where two convex shapes touch, as points against a face, and the clipping
-//! of a segment against a line that produces them.
+//! Contact manifolds: where two convex shapes touch, as points of one against a face of the other.
+//! Clipping a segment against a line gives the points.
 
 use crate::settings::{MANIFOLD_POINTS, SKIN};
 use crate::transform::Transform;
@@ -22,7 +22,7 @@ pub(crate) enum FeatureKind {
     Side,
 }
 
-/// Names a contact point from step to step: the feature of either shape it comes from.
+/// Identifies a contact point from step to step by the features of both shapes that it comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Feature {
     pub first: (FeatureKind, u8),
@@ -80,7 +80,7 @@ impl Manifold {
         self.count += 1;
     }
 
-    /// Takes over the impulses of the points that were there before.
+    /// Takes the impulses of points that already existed.
     pub fn inherit_impulses(&mut self, before: &Self) {
         for point in &mut self.points[..self.count] {
             let old = before.points[..before.count].iter().find(|old| old.feature == point.feature);
@@ -92,7 +92,7 @@ impl Manifold {
     }
 
     /// The normal from the first shape to the second, and the contact points midway between the
-    /// skins, in the world.
+    /// skins, in world coordinates.
     pub fn in_world(
         &self,
         first: &Transform,
@@ -125,8 +125,8 @@ pub(crate) struct ClipPoint {
     pub feature: Feature,
 }
 
-/// The part of a segment behind a line (Sutherland and Hodgman); nothing when fewer than two
-/// points remain. `corner` is the corner of the reference shape the line goes through.
+/// The part of a segment behind a line (Sutherland-Hodgman clipping); `None` if fewer than two
+/// points remain. `corner` is the corner of the reference shape that the line goes through.
 pub(crate) fn clip(
     segment: [ClipPoint; 2],
     normal: Vector,

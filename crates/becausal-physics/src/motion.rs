@@ -3,7 +3,7 @@
 use crate::settings::{MAX_ROTATION, MAX_TRANSLATION};
 use crate::vector::Vector;
 
-/// Where the centre of mass is, and the angle.
+/// The position of the centre of mass, and the angle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
     pub centre: Vector,
@@ -18,7 +18,7 @@ impl Position {
     }
 }
 
-/// How the centre of mass moves, and how fast the body turns.
+/// The velocity of the centre of mass, and the angular velocity.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Velocity {
     pub linear: Vector,
@@ -33,7 +33,7 @@ impl Velocity {
     }
 }
 
-/// Moves a body by its velocity, which is cut when it is too large.
+/// Moves a body by its velocity, which is limited if it is too large.
 pub(crate) fn advance(position: &mut Position, velocity: &mut Velocity, seconds: f32) {
     let translation = seconds * velocity.linear;
     if translation.dot(translation) > MAX_TRANSLATION * MAX_TRANSLATION {

@@ -29,7 +29,7 @@ impl Polygon {
     /// The convex hull of 3 to 16 points.
     ///
     /// # Errors
-    /// The number of points is wrong, one is not finite, or they span no area.
+    /// When there are too few or too many points, one is not finite, or they span no area.
     pub fn new(points: &[Vector]) -> Result<Self, Error> {
         if !(3..=MAX_VERTICES).contains(&points.len()) {
             return Err(Error::VertexCount { got: points.len() });
@@ -49,14 +49,14 @@ impl Polygon {
         }
         let centroid = centroid(&vertices[..count]).ok_or_else(|| degenerate.clone())?;
         let polygon = Self { vertices, normals, count, centroid };
-        // A shape without area would pass until a body takes its mass from it.
+        // Checks the area here; otherwise the error would only appear in `add_fixture`.
         polygon.mass_data(1.0).map(|_| polygon)
     }
 
-    /// The box with these half extents around the origin.
+    /// The rectangle with these half extents around the origin.
     ///
     /// # Errors
-    /// An extent is not finite, negative, or too small.
+    /// When an extent is not finite, negative, or too small.
     pub fn rectangle(half_width: f32, half_height: f32) -> Result<Self, Error> {
         let (w, h) =
             (not_negative("half width", half_width)?, not_negative("half height", half_height)?);
@@ -92,7 +92,7 @@ impl Polygon {
         self.centroid
     }
 
-    /// The box around the polygon where `position` puts it.
+    /// The bounding box of the polygon at `position`.
     pub(crate) fn bounds(&self, position: &Transform) -> Bounds {
         Bounds::around(self.vertices().iter().map(|&vertex| position.apply(vertex)), SKIN)
     }
@@ -132,7 +132,7 @@ impl Polygon {
     }
 }
 
-/// The convex hull by gift wrapping, beginning at the rightmost (then lowest) point.
+/// The convex hull by gift wrapping, starting at the rightmost (then lowest) point.
 fn hull(points: &[Vector]) -> Option<([Vector; MAX_VERTICES], usize)> {
     let mut start = 0;
     for (index, point) in points.iter().enumerate().skip(1) {
@@ -145,7 +145,7 @@ fn hull(points: &[Vector]) -> Option<([Vector; MAX_VERTICES], usize)> {
     let mut count = 0;
     let mut current = start;
     loop {
-        // Coinciding points can make the wrapping miss its start.
+        // With coinciding points the wrapping can miss its start.
         if count == points.len() {
             return None;
         }

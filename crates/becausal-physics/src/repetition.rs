@@ -1,23 +1,23 @@
-//! Notices when an iteration repeats itself (cycle detection after Brent).
+//! Detects when an iteration repeats itself (Brent's cycle detection).
 //!
-//! Iterative solvers in floating point soon reach a state that they leave alone, or a short circle
-//! of states. From there on the result of the remaining iterations is known, and they need not be
-//! run. The result stays the same to the last bit.
+//! Iterative solvers in floating point soon reach a fixed point or a short cycle of states. From
+//! then on the result of the remaining iterations is known, and they can be skipped. The result is
+//! the same to the last bit.
 
 /// The bits of a remembered state.
 pub(crate) type Memory = Vec<u32>;
 
-/// Counts iterations and watches for a state to come back.
+/// Counts iterations and detects when a state repeats.
 #[derive(Debug)]
 pub(crate) struct Watch {
     remaining: usize,
     /// Iterations since the state was remembered.
     age: usize,
-    /// At this age the state is remembered anew.
+    /// At this age the current state is remembered instead.
     span: usize,
-    /// Whether this span comes for the first or for the second time.
+    /// Whether this span is used for the second time.
     second: bool,
-    /// Nothing is remembered yet.
+    /// Whether no state was remembered yet.
     blank: bool,
 }
 
@@ -27,28 +27,28 @@ impl Watch {
         Self { remaining: iterations, age: 0, span: 1, second: false, blank: true }
     }
 
-    /// Counts an iteration that is about to begin; false when there are no more.
+    /// Counts the next iteration. Returns false if there are no more.
     #[inline]
-    pub fn goes_on(&mut self) -> bool {
+    pub fn next_iteration(&mut self) -> bool {
         let more = self.remaining > 0;
         self.remaining -= usize::from(more);
         more
     }
 
-    /// How many iterations are left.
+    /// The number of iterations left.
     pub fn remaining(&self) -> usize {
         self.remaining
     }
 
-    /// Leaves out as many of the remaining iterations as whole periods fit.
+    /// Skips as many whole periods as fit into the remaining iterations.
     pub fn skip(&mut self, period: usize) {
         self.remaining %= period;
     }
 
-    /// To be called with the state after every iteration: the number of iterations since the state
-    /// was the same, if it was.
+    /// Must be called with the state after every iteration. Returns the number of iterations since
+    /// the state was the same, if it was.
     ///
-    /// A circle of length n is noticed within about 3 n iterations after it was entered.
+    /// A cycle of length n is detected within about 3 n iterations after it was entered.
     #[inline]
     pub fn repeats(
         &mut self,

@@ -17,7 +17,7 @@ impl Edge {
     /// The segment between two points.
     ///
     /// # Errors
-    /// A point is not finite, or the points coincide.
+    /// When a point is not finite, or the points coincide.
     pub fn new(from: Vector, to: Vector) -> Result<Self, Error> {
         if !from.is_finite() || !to.is_finite() {
             return Err(Error::NotFinite { what: "an end of the edge" });
@@ -39,14 +39,14 @@ impl Edge {
 /// The shape of a fixture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// A line segment; has no mass.
+    /// A line segment without mass.
     Edge(Edge),
     /// A convex polygon.
     Polygon(Box<Polygon>),
 }
 
 impl Shape {
-    /// The points whose convex hull the shape is.
+    /// The vertices; the shape is their convex hull.
     #[inline]
     #[must_use]
     pub fn vertices(&self) -> &[Vector] {
@@ -56,7 +56,7 @@ impl Shape {
         }
     }
 
-    /// The box around the shape where `position` puts it.
+    /// The bounding box of the shape at `position`.
     pub(crate) fn bounds(&self, position: &Transform) -> Bounds {
         match self {
             Self::Edge(edge) => {

@@ -1,8 +1,8 @@
-//! The moment within a step at which two moving convex shapes come as near as their skins allow,
+//! The moment within a step at which two moving convex shapes come as close as their skins allow,
 //! by conservative advancement along separating axes.
 //!
-//! The distance search gives an axis; the latest moment at which the shapes are still apart along
-//! it is found by a mix of bisection and secants; there the distance search is repeated.
+//! The distance search gives an axis. A mix of bisection and secants finds the latest moment at
+//! which the shapes are still apart along it. There the distance search is repeated.
 
 use crate::distance::{SimplexCache, distance, support};
 use crate::settings::{LINEAR_SLOP, MAX_VERTICES, SKIN, greater};
@@ -17,11 +17,11 @@ const MAX_ROOT_STEPS: usize = 50;
 pub(crate) enum Impact {
     /// The shapes touch at this fraction of the sweep.
     Touching(f32),
-    /// The shapes stay apart, overlap from the beginning, or the search got stuck.
+    /// The shapes stay apart, overlap from the start, or the search failed.
     None,
 }
 
-/// A convex shape as its vertices, and its motion.
+/// The vertices of a convex shape, and its motion.
 #[derive(Clone, Copy)]
 pub(crate) struct Moving<'a> {
     pub vertices: &'a [Vector],
@@ -57,7 +57,7 @@ pub(crate) fn time_of_impact(first: Moving, second: Moving) -> Impact {
         let positions = (first.sweep.at(moment), second.sweep.at(moment));
         let apart =
             distance((first.vertices, &positions.0), (second.vertices, &positions.1), &mut cache);
-        // Overlapping from the beginning; a distance that is not a number ends here as well.
+        // The shapes overlap from the start, or the distance is NaN.
         if apart.is_nan() || apart <= 0.0 {
             return Impact::None;
         }
@@ -68,7 +68,7 @@ pub(crate) fn time_of_impact(first: Moving, second: Moving) -> Impact {
 
         let mut later = 1.0_f32;
         for _ in 0..MAX_VERTICES {
-            let (mut gap_later, witnesses) = separation.least(later);
+            let (mut gap_later, witnesses) = separation.minimum(later);
             if gap_later > target + tolerance {
                 return Impact::None;
             }
@@ -107,7 +107,7 @@ pub(crate) fn time_of_impact(first: Moving, second: Moving) -> Impact {
 }
 
 impl<'a> Separation<'a> {
-    /// The axis that the distance search ended with.
+    /// The separation along the last axis of the distance search.
     fn new(
         cache: &SimplexCache,
         first: Moving<'a>,
@@ -139,8 +139,8 @@ impl<'a> Separation<'a> {
         (self.first.sweep.at(moment), self.second.sweep.at(moment))
     }
 
-    /// The least separation at a moment, and the vertices that have it.
-    fn least(&self, moment: f32) -> (f32, (usize, usize)) {
+    /// The minimum separation at a moment, and the vertices where it occurs.
+    fn minimum(&self, moment: f32) -> (f32, (usize, usize)) {
         let positions = self.positions(moment);
         let (one, two) = (positions.0.rotation, positions.1.rotation);
         let witnesses = match self.axis {

@@ -1,11 +1,11 @@
-//! Rotations, rigid motions, and the sweep: a motion over one step, from which the position at
-//! any moment within the step is interpolated.
+//! Rotations, rigid transforms, and sweeps. A sweep is the motion over one step; the position at
+//! any moment within the step is interpolated from it.
 
 use crate::angle::sine_cosine;
 use crate::settings::FULL_TURN;
 use crate::vector::Vector;
 
-/// A rotation, kept as the sine and the cosine of its angle.
+/// A rotation, stored as the sine and the cosine of its angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rotation {
     /// The sine of the angle.
@@ -23,7 +23,7 @@ impl Rotation {
         Self { sine, cosine }
     }
 
-    /// The vector turned.
+    /// Rotates a vector.
     #[inline]
     #[must_use]
     pub fn apply(self, vector: Vector) -> Vector {
@@ -33,7 +33,7 @@ impl Rotation {
         )
     }
 
-    /// The vector turned back.
+    /// Rotates a vector back.
     #[inline]
     #[must_use]
     pub fn undo(self, vector: Vector) -> Vector {
@@ -44,24 +44,24 @@ impl Rotation {
     }
 }
 
-/// A rigid motion: a rotation, then a shift.
+/// A rigid transform: a rotation, then a shift.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transform {
-    /// Where the origin goes.
+    /// The image of the origin.
     pub shift: Vector,
-    /// How directions turn.
+    /// The rotation.
     pub rotation: Rotation,
 }
 
 impl Transform {
-    /// The motion that puts a body with this centre of mass at this position and angle.
+    /// The transform of a body whose centre of mass is at `centre`, with this angle.
     #[inline]
     pub(crate) fn about_centre(centre: Vector, angle: f32, local_centre: Vector) -> Self {
         let rotation = Rotation::new(angle);
         Self { shift: centre - rotation.apply(local_centre), rotation }
     }
 
-    /// The point moved.
+    /// Transforms a point.
     #[inline]
     #[must_use]
     pub fn apply(&self, point: Vector) -> Vector {
@@ -72,14 +72,14 @@ impl Transform {
         )
     }
 
-    /// The point moved back.
+    /// Transforms a point back.
     #[inline]
     #[must_use]
     pub fn undo(&self, point: Vector) -> Vector {
         self.rotation.undo(point - self.shift)
     }
 
-    /// `other` as seen from the frame of this motion.
+    /// `other` relative to the frame of this transform.
     #[inline]
     pub(crate) fn relative(&self, other: &Self) -> Self {
         let (own, theirs) = (self.rotation, other.rotation);
@@ -106,12 +106,12 @@ pub(crate) struct Sweep {
     pub angle_before: f32,
     /// The angle at the end of the step.
     pub angle: f32,
-    /// The fraction of the step that is already behind.
+    /// The fraction of the step at which the sweep starts.
     pub begun: f32,
 }
 
 impl Sweep {
-    /// The position at a fraction of what is left of the step.
+    /// The position at a fraction of the sweep.
     #[inline]
     pub fn at(&self, fraction: f32) -> Transform {
         let rest = 1.0 - fraction;
@@ -120,7 +120,7 @@ impl Sweep {
         Transform::about_centre(centre, angle, self.local_centre)
     }
 
-    /// Moves the beginning of the sweep to a later moment of the step.
+    /// Moves the start of the sweep to a later moment of the step.
     pub fn begin_at(&mut self, moment: f32) {
         let fraction = (moment - self.begun) / (1.0 - self.begun);
         let rest = 1.0 - fraction;
@@ -129,7 +129,7 @@ impl Sweep {
         self.begun = moment;
     }
 
-    /// The same sweep with its angles brought near zero, where root finding is accurate.
+    /// The same sweep with its angles reduced to near zero, where root finding is accurate.
     pub fn near_zero(mut self) -> Self {
         let turns = FULL_TURN * (self.angle_before / FULL_TURN).floor();
         self.angle_before -= turns;
@@ -143,7 +143,7 @@ impl Sweep {
         Transform::about_centre(self.centre, self.angle, self.local_centre)
     }
 
-    /// The position at the beginning of what is left of the step.
+    /// The position at the start of the sweep.
     #[inline]
     pub fn start(&self) -> Transform {
         Transform::about_centre(self.centre_before, self.angle_before, self.local_centre)

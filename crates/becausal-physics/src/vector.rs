@@ -1,10 +1,10 @@
-//! Vectors of the plane, and the products the solvers are written with.
+//! Vectors in the plane, and the products that the solvers use.
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 use crate::settings::{EPSILON, greater, lesser};
 
-/// A point or a direction of the plane.
+/// A point or a direction in the plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vector {
     /// To the right.
@@ -17,7 +17,7 @@ impl Vector {
     /// The origin.
     pub const ZERO: Self = Self { x: 0.0, y: 0.0 };
 
-    /// The vector of these coordinates.
+    /// The vector with these coordinates.
     #[inline]
     #[must_use]
     pub const fn new(x: f32, y: f32) -> Self {
@@ -52,7 +52,7 @@ impl Vector {
         self.x * self.x + self.y * self.y
     }
 
-    /// True when neither coordinate is infinite or NaN.
+    /// Whether both coordinates are finite.
     #[must_use]
     pub fn is_finite(self) -> bool {
         self.x.is_finite() && self.y.is_finite()
@@ -70,14 +70,14 @@ impl Vector {
         Self::new(-self.y, self.x)
     }
 
-    /// The velocity at this offset from the centre of something that turns at `rate`.
+    /// The velocity at this offset from the centre of a body that turns at `rate`.
     #[inline]
     pub(crate) fn carried(self, rate: f32) -> Self {
         Self::new(-rate * self.y, rate * self.x)
     }
 
-    /// The unit vector of the same direction and the length; a vector too short to have a
-    /// direction comes back as it is, with length zero.
+    /// The unit vector in the same direction, and the length. A vector that is too short to have a
+    /// direction is returned unchanged, with length 0.
     #[inline]
     pub(crate) fn unit_and_length(self) -> (Self, f32) {
         let length = self.length();
@@ -88,7 +88,7 @@ impl Vector {
         (Self::new(self.x * inverse, self.y * inverse), length)
     }
 
-    /// The unit vector of the same direction.
+    /// The unit vector in the same direction.
     #[inline]
     pub(crate) fn unit(self) -> Self {
         self.unit_and_length().0

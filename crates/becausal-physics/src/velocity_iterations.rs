@@ -2,10 +2,10 @@
 //!
 //! The velocities of an island settle long before the last iteration, but the impulses of its
 //! joints may not: a motor that presses a joint against its limit adds to both impulses in every
-//! iteration. Once the velocities repeat, the iterations are no longer solved. What they add to
-//! the impulses is recorded once and then added again, as long as every decision (the bound of the
-//! motor, the rounding of its impulse, the sign at the limit) comes out as recorded. The result is
-//! the same to the last bit.
+//! iteration. Once the velocities repeat, the iterations are no longer solved. The impulses of one
+//! period are recorded and then added again, as long as every decision (the maximum torque of the
+//! motor, the rounding of its impulse, the sign at the limit) is as recorded. The result is the
+//! same to the last bit.
 
 use crate::contact_solver::ContactVelocity;
 use crate::island::Island;
@@ -14,10 +14,10 @@ use crate::joint_velocities::JointRecord;
 use crate::motion::Velocity;
 use crate::repetition::Watch;
 
-/// Longer periods are not worth recording.
+/// Maximum period that is replayed, in iterations. Longer ones are not worth recording.
 const MAX_PERIOD: usize = 16;
 
-/// Memory for replaying, kept from step to step.
+/// Buffers for replaying, reused from step to step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Replay {
     records: Vec<JointRecord>,
@@ -28,7 +28,7 @@ impl Island {
     /// Iterates over joints and contacts.
     pub fn solve_velocities(&mut self, iterations: usize) {
         let mut watch = Watch::new(iterations);
-        while watch.goes_on() {
+        while watch.next_iteration() {
             self.iterate_velocities();
             let velocities = self.velocities.iter().flat_map(Velocity::numbers);
             let impulses = self.contact_velocities.iter().flat_map(ContactVelocity::numbers);
@@ -54,7 +54,7 @@ impl Island {
         }
     }
 
-    /// Records one period and replays it as long as it repeats exactly; returns the number of
+    /// Records one period and replays it as long as it repeats exactly. Returns the number of
     /// iterations done, at most `remaining`.
     fn record_and_replay(&mut self, period: usize, remaining: usize) -> usize {
         let Replay { mut records, mut backup } = std::mem::take(&mut self.replay);

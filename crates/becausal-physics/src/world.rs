@@ -1,4 +1,4 @@
-//! The world: bodies, fixtures, joints and contacts, and the order of things within a step.
+//! The world: bodies, fixtures, joints and contacts, and the phases of a step.
 
 use crate::body::{Body, BodyId, BodyKind};
 use crate::broad_phase::BroadPhase;
@@ -24,20 +24,20 @@ pub struct World {
     pub(crate) contacts: Vec<Contact>,
     pub(crate) broad_phase: BroadPhase,
     pub(crate) events: Vec<ContactEvent>,
-    /// Memory that is kept from step to step.
+    /// A buffer that is reused from step to step.
     pub(crate) pairs: Vec<(usize, usize)>,
     pub(crate) island: Island,
     has_new_fixtures: bool,
-    /// One over the length of the last step; zero before the first.
+    /// The inverse of the duration of the last step; 0 before the first.
     last_rate: f32,
 }
 
-/// The numbers of one step.
+/// The parameters of one step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub seconds: f32,
-    /// By how much the impulses of the last step are scaled.
-    pub warmth: f32,
+    /// The factor by which the impulses of the last step are scaled for warm starting.
+    pub impulse_scale: f32,
     pub velocity_iterations: usize,
     pub position_iterations: usize,
 }
@@ -46,7 +46,7 @@ impl World {
     /// An empty world.
     ///
     /// # Errors
-    /// The gravity is not finite.
+    /// When the gravity is not finite.
     pub fn new(gravity: Vector) -> Result<Self, Error> {
         if !gravity.is_finite() {
             return Err(Error::NotFinite { what: "gravity" });
@@ -70,7 +70,7 @@ impl World {
     /// Adds a body without shape at a position and an angle in radians.
     ///
     /// # Errors
-    /// The position or the angle is not finite.
+    /// When the position or the angle is not finite.
     pub fn add_body(
         &mut self,
         kind: BodyKind,
@@ -86,11 +86,11 @@ impl World {
         Ok(BodyId(self.bodies.len() - 1))
     }
 
-    /// Fixes a shape to a body, whose mass grows by that of the shape.
+    /// Attaches a shape to a body and adds its mass to that of the body.
     ///
     /// # Errors
-    /// There is no such body, a number of the material is negative or not finite, or the body
-    /// would have no sensible mass.
+    /// When there is no such body, a number of the material is negative or not finite, or the mass
+    /// of the body would be invalid.
     pub fn add_fixture(
         &mut self,
         body: BodyId,
@@ -123,7 +123,8 @@ impl World {
     /// Joins two bodies.
     ///
     /// # Errors
-    /// The bodies are unknown or the same, a number is not finite, or the limits are exchanged.
+    /// When a body is unknown, both bodies are the same, a number is not finite, or the lower limit
+    /// is above the upper one.
     pub fn add_joint(&mut self, joint: &RevoluteJoint) -> Result<JointId, Error> {
         joint.check(self.bodies.len())?;
         self.joints.push(Joint::new(joint));
@@ -147,7 +148,7 @@ impl World {
     /// A body.
     ///
     /// # Panics
-    /// When the body is of another, larger world.
+    /// When the body belongs to another, larger world.
     #[must_use]
     pub fn body(&self, id: BodyId) -> &Body {
         &self.bodies[id.0]
@@ -165,42 +166,42 @@ impl World {
         &self.fixtures
     }
 
-    /// What began and ceased to touch in the last step, in the order it was found.
+    /// The fixtures that started or stopped touching in the last step, in the order of detection.
     #[must_use]
     pub fn events(&self) -> &[ContactEvent] {
         &self.events
     }
 
-    /// Wakes a body and pushes at its centre for the next step.
+    /// Wakes a body and applies a force to its centre during the next step.
     ///
     /// # Errors
-    /// The force is not finite, or there is no such body.
+    /// When the force is not finite, or there is no such body.
     pub fn apply_force(&mut self, body: BodyId, force: Vector) -> Result<(), Error> {
         if !force.is_finite() {
             return Err(Error::NotFinite { what: "force" });
         }
-        if let Some(body) = self.pushed(body)? {
+        if let Some(body) = self.awakened(body)? {
             body.force += force;
         }
         Ok(())
     }
 
-    /// Wakes a body and turns it for the next step.
+    /// Wakes a body and applies a torque during the next step.
     ///
     /// # Errors
-    /// The torque is not finite, or there is no such body.
+    /// When the torque is not finite, or there is no such body.
     pub fn apply_torque(&mut self, body: BodyId, torque: f32) -> Result<(), Error> {
         finite("torque", torque)?;
-        if let Some(body) = self.pushed(body)? {
+        if let Some(body) = self.awakened(body)? {
             body.torque += torque;
         }
         Ok(())
     }
 
-    /// Wakes a body and changes its velocity at once, by an impulse at a point of the world.
+    /// Wakes a body and changes its velocity immediately, by an impulse at a point of the world.
     ///
     /// # Errors
-    /// The impulse or the point is not finite, or there is no such body.
+    /// When the impulse or the point is not finite, or there is no such body.
     pub fn apply_impulse(
         &mut self,
         body: BodyId,
@@ -210,15 +211,15 @@ impl World {
         if !impulse.is_finite() || !point.is_finite() {
             return Err(Error::NotFinite { what: "impulse" });
         }
-        if let Some(body) = self.pushed(body)? {
+        if let Some(body) = self.awakened(body)? {
             body.velocity += body.inverse_mass * impulse;
             body.spin += body.inverse_inertia * (point - body.sweep.centre).cross(impulse);
         }
         Ok(())
     }
 
-    /// The woken body, if it can be moved.
-    fn pushed(&mut self, body: BodyId) -> Result<Option<&mut Body>, Error> {
+    /// Wakes a body and returns it, if it is dynamic.
+    fn awakened(&mut self, body: BodyId) -> Result<Option<&mut Body>, Error> {
         let index = self.known(body)?;
         let body = &mut self.bodies[index];
         if body.kind == BodyKind::Static {
@@ -228,19 +229,19 @@ impl World {
         Ok(Some(body))
     }
 
-    /// Moves everything on by some seconds.
+    /// Advances the world by some seconds.
     ///
-    /// Contacts are brought up to date, islands solved, impacts sub-stepped; forces are used up.
+    /// A step updates contacts, solves islands, sub-steps impacts, and then clears the forces.
     ///
     /// # Errors
-    /// The seconds are negative or not finite.
+    /// When the seconds are negative or not finite.
     pub fn step(
         &mut self,
         seconds: f32,
         velocity_iterations: usize,
         position_iterations: usize,
     ) -> Result<(), Error> {
-        not_negative("the length of the step", seconds)?;
+        not_negative("the duration of the step", seconds)?;
         self.events.clear();
         if self.has_new_fixtures {
             self.find_contacts();
@@ -248,8 +249,8 @@ impl World {
         }
         self.update_contacts();
         if seconds > 0.0 {
-            let warmth = self.last_rate * seconds;
-            let step = Step { seconds, warmth, velocity_iterations, position_iterations };
+            let impulse_scale = self.last_rate * seconds;
+            let step = Step { seconds, impulse_scale, velocity_iterations, position_iterations };
             self.solve_islands(&step);
             self.solve_impacts(&step);
             self.last_rate = 1.0 / seconds;

@@ -1,4 +1,4 @@
-//! Bad input is refused with an error that names it, and changes nothing.
+//! Invalid input is rejected with an error that names it, and changes nothing.
 
 use becausal_physics::{
     BodyKind, Edge, Error, Filter, Limits, Material, Motor, Polygon, RevoluteJoint, Vector, World,
@@ -7,7 +7,7 @@ use becausal_physics::{
 const GRAVITY: f32 = 10.0;
 
 #[test]
-fn bad_shapes_are_refused() {
+fn invalid_shapes_are_rejected() {
     let point = Vector::new;
     let circle = |count: u8| -> Vec<Vector> {
         (0..count).map(f32::from).map(|k| point(k.cos(), k.sin())).collect()
@@ -36,7 +36,7 @@ fn bad_shapes_are_refused() {
 }
 
 #[test]
-fn bad_worlds_are_refused_and_stay_as_they_are() -> Result<(), Error> {
+fn invalid_bodies_fixtures_forces_and_steps_are_rejected() -> Result<(), Error> {
     let nan = f32::NAN;
     assert!(World::new(Vector::new(0.0, nan)).is_err());
     let mut world = World::new(Vector::new(0.0, -GRAVITY))?;
@@ -51,8 +51,8 @@ fn bad_worlds_are_refused_and_stay_as_they_are() -> Result<(), Error> {
         Material { friction: -0.1, ..fine },
         Material { restitution: nan, ..fine },
     ] {
-        let refused = world.add_fixture(body, square.clone(), material, Filter::default());
-        assert!(refused.is_err(), "{material:?}");
+        let result = world.add_fixture(body, square.clone(), material, Filter::default());
+        assert!(result.is_err(), "{material:?}");
     }
     assert!(world.apply_force(body, Vector::new(nan, 0.0)).is_err());
     assert!(world.apply_torque(body, nan).is_err());
@@ -67,7 +67,7 @@ fn bad_worlds_are_refused_and_stay_as_they_are() -> Result<(), Error> {
 }
 
 #[test]
-fn bad_joints_are_refused() -> Result<(), Error> {
+fn invalid_joints_are_rejected() -> Result<(), Error> {
     let nan = f32::NAN;
     let mut world = World::new(Vector::ZERO)?;
     let body = world.add_body(BodyKind::Dynamic, Vector::ZERO, 0.0)?;

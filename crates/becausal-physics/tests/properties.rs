@@ -1,5 +1,5 @@
-//! What must hold in any world: numbers stay finite, energy does not appear from nowhere, things
-//! come to rest, and clones agree.
+//! Properties of every world: numbers stay finite, energy does not grow, bodies come to rest, and
+//! clones agree.
 
 #![allow(clippy::cast_possible_truncation, reason = "counts are small")]
 
@@ -135,10 +135,10 @@ fn numbers_stay_finite_and_clones_agree() {
     }
 }
 
-/// Joints are made while their anchors are apart, so a world first has to pull itself together;
-/// from then on its energy stays below that, up to what position correction lifts.
+/// The anchors of the joints start apart, so a world first has to settle. From then on its energy
+/// must not grow, except for what position correction adds.
 #[test]
-fn energy_does_not_explode() {
+fn energy_does_not_grow_once_the_joints_have_settled() {
     for seed in 100..140 {
         let (mut world, _) = random_world(&mut Random(seed), false);
         for _ in 0..100 {
@@ -187,7 +187,7 @@ fn resting_boxes_fall_asleep_and_wake_when_pushed() -> Result<(), Error> {
         world.step(0.02, 20, 10)?;
         let awake = |index: usize| world.body(boxes[index]).is_awake();
         assert!(awake(0) && awake(1) && awake(2), "the pushed column wakes");
-        assert!(!awake(3), "the next column sleeps on");
+        assert!(!awake(3), "the next column stays asleep");
     }
     Ok(())
 }
@@ -218,9 +218,9 @@ fn fast_bodies_do_not_tunnel_through_edges() -> Result<(), Error> {
     Ok(())
 }
 
-/// Points that repeat or lie on a line may be dropped, but never make a shape that is not convex.
+/// Points that repeat or lie on a line may be dropped, but never give a shape that is not convex.
 #[test]
-fn awkward_points_make_a_convex_polygon_or_an_error() {
+fn repeated_and_collinear_points_give_a_convex_polygon_or_an_error() {
     let mut random = Random(400);
     for _ in 0..20_000 {
         let count = 3 + random.below(14);

@@ -1,10 +1,11 @@
-//! Random worlds of edges, polygons and joints, recorded with Box2D 2.3, come out the same.
+//! Random worlds of edges, polygons and joints, recorded with Box2D 2.3, are reproduced exactly.
 //!
-//! The recording begins with the number of scenes and of steps (u32 each). A scene is its gravity
+//! The recording starts with the number of scenes and of steps (u32 each). A scene is its gravity
 //! (2 f32), the numbers of bodies, joints, velocity and position iterations (u32 each), the seconds
 //! of a step (f32), the bodies, the joints, three kicks, and a hash of all bodies and contact
-//! events after every step (u64). The readers below tell the rest. All numbers are little-endian.
-//! `golden/record_scenes.py` makes a recording; the variable `SCENES` names another one to check.
+//! events after every step (u64). The readers below show the rest. All numbers are little-endian.
+//! `golden/record_scenes.py` writes a recording. Set the environment variable `SCENES` to check
+//! another one.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -97,7 +98,7 @@ fn hash(world: &World) -> u64 {
 }
 
 #[test]
-fn recorded_scenes_are_identical() -> Result<(), Error> {
+fn recorded_scenes_are_reproduced_bit_for_bit() -> Result<(), Error> {
     let path = std::env::var("SCENES").unwrap_or_else(|_| {
         concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/scenes.bin").to_string()
     });

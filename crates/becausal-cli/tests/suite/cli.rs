@@ -221,7 +221,7 @@ fn a_wrong_command_line_is_refused_with_2() {
                 "--env-option",
                 "max_episode_steps=-1",
             ],
-            "expected a whole number from 1, got `-1`",
+            "expected a positive whole number, got `-1`",
         ),
         (&["collect", "CartPole-v1", "-n", "5", "-o", "d.csv", "--seed", "-1"], "--seed"),
         (&["envs", "--threads", "0"], "invalid value '0' for '--threads <N>'"),
@@ -289,7 +289,7 @@ fn wrong_data_is_refused_with_row_and_column() {
         ),
         (
             "height,engine,height',height\n1,up,2,3\n",
-            "column `height` stands twice (columns 1 and 4)",
+            "column `height` appears twice (columns 1 and 4)",
         ),
         (
             "height,engine,height'\n1,up,2\nlow,up,2\n",
@@ -313,7 +313,7 @@ fn wrong_data_is_refused_with_row_and_column() {
         ),
         ("height,engine,height'\n1,up\n", "line 2 has 2 fields, expected 3"),
         ("height,engine,height'\n1,,2\n", "row 1 (line 2), column `engine`: the cell is empty"),
-        ("height,engine\n1,up\n2,up\n", "it cannot be told which rows follow each other"),
+        ("height,engine\n1,up\n2,up\n", "cannot tell which rows follow each other"),
     ];
     for (text, expected) in cases {
         fs::write(path("data.csv"), text).expect("written");
@@ -361,7 +361,7 @@ fn wrong_actions_are_refused_with_their_line() {
             "left\nrigth\n",
             "row 2 (line 2), column `push`: \"rigth\" is not an action: `push`: unknown label \"rigth\" (did you mean `right`?)",
         ),
-        ("push\nleft\n7\n", "row 2 (line 3), column `push`: 7 is no index of a label"),
+        ("push\nleft\n7\n", "row 2 (line 3), column `push`: 7 is not the index of a label"),
         ("", "the file has no rows of data"),
         ("left,right\n", "too many values, expected 1 (push)"),
     ];

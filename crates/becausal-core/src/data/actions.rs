@@ -1,4 +1,4 @@
-//! The actions in a file, without anything else that may be in it.
+//! Reads only the actions of a file.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -18,15 +18,16 @@ use super::read::{ReadOptions, read};
 use crate::schema::Role;
 use crate::schema::{Kind, Schema};
 
-/// The number that stands for a value as a person writes it.
+/// Parses a value of this kind as a person writes it, and returns it as a number.
 ///
 /// # Errors
-/// When the kind has no such value; in words.
+/// A message, when the kind has no such value.
 pub fn parse_value(kind: &Kind, text: &str) -> Result<f64, String> {
     cell::value(kind, Cell::Text(text))
 }
 
-/// The actions in a file, a row each. `parse` reads a line of a text without column names.
+/// Reads the actions in a file, one per row. `parse` parses a line of a text file without column
+/// names.
 pub(crate) fn read_actions(
     path: &Path,
     schema: &Schema,
@@ -54,7 +55,7 @@ fn from_recording(path: &Path, schema: &Schema) -> Result<Vec<Vec<f64>>, DataErr
         .map(|slot| theirs.slots().iter().position(|known| known.name == schema.slots()[slot].name))
         .collect();
     let slots = slots.ok_or_else(|| {
-        let message = format!("it holds actions of {}, not of {}", theirs.name(), schema.name());
+        let message = format!("it contains actions of {}, not of {}", theirs.name(), schema.name());
         Problem::Columns(vec![message]).of(path)
     })?;
     Ok((0..transitions.len())
@@ -70,7 +71,7 @@ fn from_text(
     let file = File::open(path).map_err(|source| Problem::system("open", source))?;
     let names: Vec<&str> =
         schema.action_slots().map(|slot| schema.slots()[slot].name.as_str()).collect();
-    // Where each action variable stands, when the first line names columns.
+    // The column of each action variable, if the first line contains column names.
     let mut columns: Option<Vec<usize>> = None;
     let mut actions: Vec<Vec<f64>> = Vec::new();
     let mut first = true;
@@ -117,7 +118,7 @@ fn from_archive(path: &Path, schema: &Schema) -> Result<Vec<Vec<f64>>, Problem> 
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(&error))?;
     let has = |archive: &ZipArchive<_>, name: &str| archive.index_for_name(&format!("{name}.npy"));
     let width = schema.action_slots().len();
-    // All action variables in one array, as Gymnasium has them.
+    // All action variables in one array, as in Gymnasium.
     for name in ["action", "actions"] {
         let index =
             has(&archive, name).filter(|_| !schema.variables().iter().any(|v| v.name == name));
@@ -130,7 +131,7 @@ fn from_archive(path: &Path, schema: &Schema) -> Result<Vec<Vec<f64>>, Problem> 
     for variable in schema.of_role(Role::Action) {
         let index = has(&archive, &variable.name).ok_or_else(|| {
             let name = &variable.name;
-            Problem::Columns(vec![format!("there is neither an array `{name}` nor one `action`")])
+            Problem::Columns(vec![format!("there is no array `{name}` and no array `action`")])
         })?;
         let part = from_entry(&mut archive, index, schema, first..first + variable.elements())?;
         first += variable.elements();
@@ -154,7 +155,7 @@ fn from_entry<R: Read + std::io::Seek>(
     schema: &Schema,
     elements: Range<usize>,
 ) -> Result<Vec<Vec<f64>>, Problem> {
-    let entry = npz::read_entry(archive, index)?; // compares the sizes
+    let entry = npz::read_entry(archive, index)?; // checks the size
     let mut file = archive.by_index(index).map_err(|error| Problem::damaged("NPZ", error))?;
     npy::read_header(&mut file).map_err(|message| Problem::damaged("NPZ", message))?;
     from_array(&mut file, &entry.header, schema, elements)
@@ -172,12 +173,15 @@ fn from_file(path: &Path, schema: &Schema) -> Result<Vec<Vec<f64>>, Problem> {
         .try_fold(header.element.size, |needed, &size| needed.checked_mul(size))
         .map(|needed| needed as u64);
     if needed.is_none_or(|needed| needed > bytes) {
-        return Err(damaged(format!("its shape {:?} needs more than is there", header.shape)));
+        return Err(damaged(format!(
+            "its shape {:?} needs more bytes than the file has",
+            header.shape
+        )));
     }
     from_array(&mut input, &header, schema, 0..schema.action_slots().len())
 }
 
-/// An array `[rows]` or `[rows, elements]` whose size was checked.
+/// Reads an array `[rows]` or `[rows, elements]` whose size was checked.
 fn from_array(
     input: &mut impl Read,
     header: &ArrayHeader,

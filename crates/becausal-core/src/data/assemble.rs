@@ -1,4 +1,4 @@
-//! From the cells of a file to whole transitions with episodes.
+//! Assembles the cells of a file into transitions and episodes.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::read::Recording;
 use super::transitions::{Parts, Transitions};
 use crate::schema::{Bounds, Kind, Schema};
 
-/// Takes the cells of a file in any order of columns, each column from its first row on.
+/// Collects the cells of a file. Columns may come in any order, the rows of a column in sequence.
 pub(super) struct Assembly {
     schema: Arc<Schema>,
     header: Header,
@@ -21,7 +21,7 @@ pub(super) struct Assembly {
     terminated: Column,
     truncated: Column,
     reward: Column,
-    /// Rows of a log in sequence with an empty action, outcome or reward, and which column.
+    /// Row and column of each empty action, outcome or reward in a sequential log.
     blanks: Vec<(usize, usize)>,
     any_number: Kind,
 }
@@ -45,7 +45,7 @@ impl Assembly {
         }
     }
 
-    /// Adds a cell to a column of the file. The error says what is wrong with it.
+    /// Adds a cell to a column of the file. The error says what is wrong with the cell.
     pub(super) fn put(&mut self, index: usize, cell: Cell<'_>) -> Result<(), String> {
         let place = self.header.places[index];
         let (kind, column) = match place {
@@ -56,7 +56,7 @@ impl Assembly {
             Place::Truncated => (&Kind::Boolean, &mut self.truncated),
             Place::Reward => (&self.any_number, &mut self.reward),
         };
-        // The last row of an episode in a log in sequence may be a bare state.
+        // In a sequential log, the last row of an episode may contain only a state.
         let optional = match place {
             Place::Slot(slot) => slot >= self.schema.state_slots().end,
             _ => true,
@@ -86,7 +86,7 @@ impl Assembly {
         &self.header
     }
 
-    /// Whole transitions, once all columns are complete.
+    /// Returns the transitions once all columns are complete.
     pub(super) fn finish(mut self) -> Result<Recording, Problem> {
         let used = (0..self.header.places.len())
             .filter(|&index| self.header.places[index] != Place::Ignored);
@@ -110,7 +110,7 @@ impl Assembly {
         let starts = self.starts(rows, &mut notes);
         self.check_ends(rows, &starts)?;
         let parts = if self.header.sequence {
-            self.follow(rows, &starts, &mut notes)?
+            self.take_next_states(rows, &starts, &mut notes)?
         } else {
             let terminated = flags(self.terminated);
             let truncated = flags(self.truncated);
@@ -130,28 +130,28 @@ impl Assembly {
             let flagged = |column: &Column| !column.is_empty() && column.get(row) != 0.0;
             flagged(&self.terminated) || flagged(&self.truncated)
         };
-        let goes_on = |row: usize| {
+        let continues = |row: usize| {
             let next = self.schema.next_slots();
             self.schema
                 .state_slots()
                 .zip(next)
                 .all(|(now, next)| self.slots[next].get(row) == self.slots[now].get(row + 1))
         };
-        let breaks = |row: &usize| ends(row - 1) || (!self.header.sequence && !goes_on(row - 1));
-        let starts: Vec<usize> = std::iter::once(0).chain((1..rows).filter(breaks)).collect();
+        let begins = |row: &usize| ends(row - 1) || (!self.header.sequence && !continues(row - 1));
+        let starts: Vec<usize> = std::iter::once(0).chain((1..rows).filter(begins)).collect();
         notes.push(format!(
-            "no column `episode`: {} found where a row {}",
+            "no column `episode`: found {}, each ending at a row that {}",
             count(starts.len(), "episode"),
             if self.header.sequence {
                 "is marked as the last"
             } else {
-                "is marked as the last, or its next state is not the state of the row after it"
+                "is marked as the last or whose next state is not the state of the next row"
             }
         ));
         starts
     }
 
-    /// An episode that goes on after it ended is a mistake in the log.
+    /// Checks that `terminated` and `truncated` are set only in the last row of an episode.
     fn check_ends(&self, rows: usize, starts: &[usize]) -> Result<(), Problem> {
         for (name, column) in [("terminated", &self.terminated), ("truncated", &self.truncated)] {
             if column.is_empty() {
@@ -167,8 +167,8 @@ impl Assembly {
                     return Err(Problem::Episode {
                         row,
                         message: format!(
-                            "`{name}` is set, but the episode goes on: \
-                             expected it in the last row of an episode only"
+                            "`{name}` is set, but the episode continues: \
+                             expected it only in the last row of an episode"
                         ),
                     });
                 }
@@ -177,8 +177,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// A log in sequence: the state in the next row is the next state.
-    fn follow(
+    /// Takes each next state of a sequential log from the next row.
+    fn take_next_states(
         &mut self,
         rows: usize,
         starts: &[usize],
@@ -201,8 +201,8 @@ impl Assembly {
         if kept == 0 {
             return Err(Problem::Episode {
                 row: 0,
-                message: "there is no next state anywhere: every episode has a single row, \
-                          and there are no columns with a prime"
+                message: "there are no next states: every episode has a single row, \
+                          and no column has a prime"
                     .into(),
             });
         }
@@ -240,7 +240,7 @@ impl Assembly {
         let mut terminated = flags(keep(&self.terminated, &Kind::Boolean));
         let mut truncated = flags(keep(&self.truncated, &Kind::Boolean));
         let reward = numbers(keep(&self.reward, &self.any_number));
-        // A bare last state that is marked as final ended with the step into it.
+        // A last row with only a state may carry the flag; it belongs to the step into that state.
         let mut kept_starts = Vec::new();
         let mut row = 0;
         for (range, end) in ranges.iter().zip(&ends).filter(|(range, _)| !range.is_empty()) {
@@ -265,7 +265,7 @@ impl Assembly {
     }
 }
 
-/// Fills in what the file did not say: how episodes ended.
+/// Fills in how episodes ended, if the file does not say.
 fn complete(
     schema: &Arc<Schema>,
     has: &dyn Fn(Place) -> bool,
@@ -297,14 +297,14 @@ fn complete(
 fn flags(column: Column) -> Vec<bool> {
     match column {
         Column::Flags(values) => values,
-        _ => unreachable!("flags are booleans"),
+        _ => unreachable!("flags are stored as booleans"),
     }
 }
 
 fn numbers(column: Column) -> Vec<f64> {
     match column {
         Column::Numbers(values) => values,
-        _ => unreachable!("rewards are numbers"),
+        _ => unreachable!("rewards are stored as numbers"),
     }
 }
 
@@ -312,7 +312,7 @@ fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The column `episode`: any numbers or texts, the same for the rows of an episode.
+/// The column `episode`: any number or text, the same in all rows of an episode.
 #[derive(Default)]
 struct Episodes {
     rows: usize,
@@ -342,7 +342,7 @@ impl Episodes {
         if self.rows == 0 || name != self.current {
             if !self.seen.insert(name.to_owned()) {
                 return Err(format!(
-                    "episode {name} comes again after another began: \
+                    "the rows of episode {name} are not contiguous: \
                      expected the rows of an episode together, in time order"
                 ));
             }

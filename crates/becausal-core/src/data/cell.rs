@@ -1,8 +1,8 @@
-//! From a cell of a file to a value of a kind.
+//! Converts a cell of a file to a value of a kind.
 
 use crate::schema::{Kind, suggestion};
 
-/// A cell as a file gives it.
+/// A cell as read from a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Cell<'a> {
     Text(&'a str),
@@ -17,7 +17,7 @@ pub(super) enum Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// Nothing written, or the NaN that NumPy and pandas write for nothing.
+    /// Whether the cell is empty, or NaN, which NumPy and pandas write for a missing value.
     pub(super) fn is_blank(&self) -> bool {
         match self {
             Self::Blank => true,
@@ -28,7 +28,7 @@ impl Cell<'_> {
     }
 }
 
-/// The number that stands for a cell of this kind, or what is wrong with it.
+/// The number that represents a cell of this kind, or what is wrong with the cell.
 pub(super) fn value(kind: &Kind, cell: Cell<'_>) -> Result<f64, String> {
     let value = match (kind, cell) {
         (_, Cell::Blank | Cell::Text("")) => return Err("the cell is empty".into()),
@@ -55,7 +55,7 @@ pub(super) fn value(kind: &Kind, cell: Cell<'_>) -> Result<f64, String> {
     }
 }
 
-/// A label, or the number of a label.
+/// The index of a label, from the label itself or from a number.
 fn category(labels: &[String], cell: Cell<'_>) -> Result<f64, String> {
     let number = match cell {
         Cell::Text(text) => {
@@ -93,8 +93,8 @@ pub(super) fn labels_are_numbers(labels: &[String]) -> bool {
 
 fn exact(value: i64) -> Result<f64, String> {
     let number = value as f64;
-    if number.abs() > crate::schema::LARGEST_EXACT {
-        return Err(format!("{value} is too large to be kept exactly (beyond 2^53)"));
+    if number.abs() > crate::schema::MAX_EXACT_INTEGER {
+        return Err(format!("{value} is too large to be stored exactly (beyond 2^53)"));
     }
     Ok(number)
 }
@@ -103,7 +103,7 @@ fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
 
-/// Enough of a text to recognise it by.
+/// The first 40 characters of a text.
 fn shorten(text: &str) -> String {
     let mut short: String = text.chars().take(40).collect();
     if short.len() < text.len() {

@@ -13,7 +13,7 @@ pub enum Column {
     Codes(Vec<u32>),
 }
 
-/// The same work for each packing.
+/// Runs the same code for each variant.
 macro_rules! each {
     ($column:expr, $values:ident => $work:expr) => {
         match $column {
@@ -47,7 +47,7 @@ impl Column {
         self.len() == 0
     }
 
-    /// Adds a row. The value must be one of the kind the column was made for.
+    /// Adds a row. The value must be of the kind that the column was created for.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -109,11 +109,11 @@ impl Column {
             (Self::Numbers(mine), Self::Numbers(theirs)) => mine.extend_from_slice(&theirs[range]),
             (Self::Flags(mine), Self::Flags(theirs)) => mine.extend_from_slice(&theirs[range]),
             (Self::Codes(mine), Self::Codes(theirs)) => mine.extend_from_slice(&theirs[range]),
-            _ => unreachable!("columns of one slot have one packing"),
+            _ => unreachable!("columns of one slot have the same variant"),
         }
     }
 
-    /// Gives back the memory kept for growth.
+    /// Releases unused capacity.
     pub(super) fn shrink(&mut self) {
         each!(self, values => values.shrink_to_fit());
     }

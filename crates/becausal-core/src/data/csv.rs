@@ -1,4 +1,4 @@
-//! CSV: a header line, then a line per transition.
+//! CSV: a header line, then one line per transition.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
@@ -63,7 +63,7 @@ fn next<R: Read>(lines: &mut csv::Reader<R>, record: &mut ByteRecord) -> Result<
     })
 }
 
-/// Excel writes one.
+/// Skips the byte order mark that Excel writes.
 fn skip_byte_order_mark(input: &mut BufReader<File>) -> std::io::Result<()> {
     use std::io::BufRead;
     if input.fill_buf()?.starts_with(b"\xEF\xBB\xBF") {
@@ -72,7 +72,7 @@ fn skip_byte_order_mark(input: &mut BufReader<File>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes lines as they come.
+/// Writes transitions as lines, in the order in which they are appended.
 pub(super) struct CsvWriter<W: Write> {
     output: csv::Writer<W>,
     /// Episodes written so far.
@@ -93,7 +93,7 @@ impl<W: Write> CsvWriter<W> {
         for episode in 0..transitions.episodes() {
             for row in transitions.episode(episode) {
                 text.clear();
-                let _ = write!(text, "{}", self.episodes + episode); // a String takes all
+                let _ = write!(text, "{}", self.episodes + episode); // a String never fails
                 self.output.write_field(&text).map_err(failed)?;
                 for slot in 0..schema.slots().len() {
                     text.clear();
@@ -103,7 +103,7 @@ impl<W: Write> CsvWriter<W> {
                             text.push_str(&labels[transitions.code(slot, row)]);
                         }
                         crate::schema::Kind::Continuous(_) => {
-                            let _ = write!(text, "{value:?}"); // the shortest that reads back
+                            let _ = write!(text, "{value:?}"); // shortest form that reads back
                         }
                         _ => {
                             let _ = write!(text, "{value}");

@@ -1,4 +1,4 @@
-//! What can be wrong with a file of transitions.
+//! Errors of reading and writing files of transitions.
 
 use std::path::{Path, PathBuf};
 
@@ -18,72 +18,72 @@ pub struct DataError {
 /// What is wrong with a file of transitions.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
-    /// The operating system says no.
+    /// The operating system reported an error.
     #[error("cannot {action}: {source}")]
     System {
         /// What was tried.
         action: &'static str,
-        /// Its answer.
+        /// The error.
         source: std::io::Error,
     },
-    /// The name ends in none of the known formats.
+    /// The extension is not that of a known format.
     #[error("unknown format: expected a name that ends in .csv, .parquet or .npz")]
     UnknownFormat,
-    /// The format is known, but this build leaves it out.
-    #[error("this build reads and writes no {format} files: build it with the feature `{format}`")]
+    /// The format is known, but this build does not include it.
+    #[error("this build does not support {format} files: build it with the feature `{format}`")]
     NotBuilt {
-        /// The name of the format and of its feature.
+        /// The name of the format, which is also the name of its feature.
         format: &'static str,
     },
-    /// The file is not what its name says, or part of it is missing.
+    /// The file does not have the format of its extension, or part of it is missing.
     #[error("damaged or not a {format} file: {message}")]
     Damaged {
         /// CSV, Parquet or NPZ.
         format: &'static str,
-        /// What was met.
+        /// What is wrong.
         message: String,
     },
-    /// Nothing in it.
+    /// There is no data in the file.
     #[error("the file has no rows of data")]
     Empty,
-    /// No schema was given and the file carries none.
+    /// No schema was given and the file contains none.
     #[error(
-        "the file carries no schema: give one, or put it beside the file as {}",
+        "the file contains no schema: give one, or save it beside the file as {}",
         beside.display()
     )]
     NoSchema {
-        /// Where it was looked for.
+        /// The path where a schema was expected.
         beside: PathBuf,
     },
     /// The schema in or beside the file is wrong.
-    #[error("its schema is wrong: {0}")]
+    #[error("its schema has mistakes: {0}")]
     Schema(SchemaError),
-    /// Columns are missing, unknown or there twice.
+    /// Columns are missing, unknown or duplicate.
     #[error("the columns do not fit the schema:\n  {}", .0.join("\n  "))]
     Columns(Vec<String>),
-    /// A value that its variable cannot take.
+    /// A cell is not a value of its variable.
     #[error("{}, column `{column}`: {message}", place(*.row, *.line))]
     Cell {
-        /// Row of data, from 0.
+        /// Row of data, counted from 0.
         row: usize,
-        /// Line of a text file, from 1.
+        /// Line of a text file, counted from 1.
         line: Option<u64>,
         /// The column's name.
         column: String,
         /// What was expected and found.
         message: String,
     },
-    /// Rows that do not form episodes.
+    /// The rows do not form episodes.
     #[error("{}: {message}", place(*.row, None))]
     Episode {
-        /// Row of data, from 0.
+        /// Row of data, counted from 0.
         row: usize,
         /// What was expected and found.
         message: String,
     },
 }
 
-/// Rows are counted from 1 for people; lines and indices stand beside, as tools show them.
+/// The row, counted from 1, followed by the line of the file or else the index counted from 0.
 fn place(row: usize, line: Option<u64>) -> String {
     match line {
         Some(line) => format!("row {} (line {line})", row + 1),
@@ -92,7 +92,7 @@ fn place(row: usize, line: Option<u64>) -> String {
 }
 
 impl Problem {
-    /// This problem of that file.
+    /// Adds the path of the file.
     pub(crate) fn of(self, path: &Path) -> DataError {
         DataError { path: path.to_owned(), problem: self }
     }

@@ -1,11 +1,11 @@
-//! From the names of a file's columns to their places in a transition.
+//! Maps the names of a file's columns to their places in a transition.
 
 use crate::schema::{RECORD_COLUMNS, Schema, nearest};
 
-/// More are not listed: nobody reads them, and a file from outside may have millions of columns.
-const MOST_PROBLEMS: usize = 20;
+/// Maximum number of problems listed. Nobody reads more, and a file may have millions of columns.
+const MAX_PROBLEMS_LISTED: usize = 20;
 
-/// What a column of a file holds.
+/// What a column of a file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Slot(usize),
@@ -21,12 +21,12 @@ pub(super) enum Place {
 pub(super) struct Header {
     pub(super) names: Vec<String>,
     pub(super) places: Vec<Place>,
-    /// No next states: the next row is the next state.
+    /// A sequential log without next states: the next row contains the next state.
     pub(super) sequence: bool,
 }
 
 impl Header {
-    /// Finds the place of each column; the error lists all that is wrong.
+    /// Finds the place of each column; the error lists all problems.
     pub(super) fn resolve(
         schema: &Schema,
         names: Vec<String>,
@@ -40,7 +40,7 @@ impl Header {
             } else if let Some(place) = place(schema, name) {
                 if let Some(first) = places.iter().position(|known| *known == place) {
                     problems.push(format!(
-                        "column `{name}` stands twice (columns {} and {})",
+                        "column `{name}` appears twice (columns {} and {})",
                         first + 1,
                         index + 1
                     ));
@@ -72,22 +72,22 @@ impl Header {
         if problems.is_empty() && sequence && !ends.iter().any(|place| places.contains(place)) {
             problems.push(
                 "there are neither next states (x') nor a column `episode`: \
-                 it cannot be told which rows follow each other"
+                 cannot tell which rows follow each other"
                     .into(),
             );
         }
         if problems.is_empty() {
             return Ok(Self { names, places, sequence });
         }
-        let more = problems.len().saturating_sub(MOST_PROBLEMS);
-        problems.truncate(MOST_PROBLEMS);
+        let more = problems.len().saturating_sub(MAX_PROBLEMS_LISTED);
+        problems.truncate(MAX_PROBLEMS_LISTED);
         if more > 0 {
             problems.push(format!("and {more} more"));
         }
         Err(problems)
     }
 
-    /// The columns that hold this place.
+    /// Whether a column has this place.
     pub(super) fn has(&self, place: Place) -> bool {
         self.places.contains(&place)
     }
@@ -113,7 +113,7 @@ fn unknown(schema: &Schema, name: &str) -> String {
     let known = schema.slots().iter().map(|slot| slot.name.as_str()).chain(RECORD_COLUMNS);
     let hint = match nearest(name, known) {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => "remove it, or leave it out with --ignore".into(),
+        None => "remove it or ignore it".into(),
     };
     format!("column `{name}` is not in the schema ({hint})")
 }

@@ -1,9 +1,9 @@
-//! Recorded transitions in columns, and the files they are kept in.
+//! Recorded transitions in columns, and their files.
 //!
-//! One row per transition in time order. Columns are named like the variables, next states with a
-//! prime (`x'`), the elements of a vector `legs[0]`, `legs[1]`; beside them `episode`,
-//! `terminated`, `truncated` and `reward`, all four optional. A log of states in sequence, without
-//! primed columns, is read as well: the next row of the episode is the next state.
+//! There is one row per transition, in time order. Columns are named like the variables, next
+//! states with a prime (`x'`), the elements of a vector `legs[0]`, `legs[1]`. The columns
+//! `episode`, `terminated`, `truncated` and `reward` are optional. A sequential log without primed
+//! columns is read too: the next row of the episode contains the next state.
 //!
 //! | file | a vector | a category | its schema |
 //! |---|---|---|---|
@@ -11,8 +11,8 @@
 //! | `.parquet` | `legs[0]`, `legs[1]` | its label | in the file's metadata |
 //! | `.npz` | a 2-D array `legs` | a number | in `NAME.schema.toml` beside it |
 //!
-//! A category may be read as a label or as its index, counted from 0. Where all labels are whole
-//! numbers themselves, a number means the label.
+//! A category is read from its label or from its index, counted from 0. If all labels are whole
+//! numbers, a number means the label.
 
 mod actions;
 mod assemble;
@@ -40,6 +40,6 @@ pub use origin::Origin;
 #[cfg(feature = "parquet")]
 pub use parquet::is_decoding_parquet;
 pub use read::{ReadOptions, Recording, read};
-pub use statistics::{Spread, Standardisation};
+pub use statistics::Spread;
 pub use transitions::{EpisodeSplit, Row, Transitions};
 pub use write::{Format, Writer, write, write_atomically};

@@ -1,4 +1,4 @@
-//! NPY: NumPy's format for one array, read with every size checked first.
+//! NPY: NumPy's format for one array. Every size is checked before it is used.
 
 use std::io::Read;
 #[cfg(feature = "npz")]
@@ -15,11 +15,11 @@ pub(super) struct ArrayHeader {
     pub(super) shape: Vec<usize>,
 }
 
-/// What an array's elements are.
+/// The type of an array's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Element {
     pub(super) kind: ElementKind,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub(super) size: usize,
     pub(super) big_endian: bool,
 }
@@ -36,10 +36,11 @@ pub(super) enum ElementKind {
     Bytes,
 }
 
-/// A header of more bytes is not one of an array of ours.
-const LONGEST_HEADER: usize = 1 << 16;
+/// Maximum length of a header in bytes. No array of transitions needs a longer one.
+const MAX_HEADER_BYTES: usize = 1 << 16;
 
-/// Reads the header and leaves the reader at the first element; also gives the bytes read.
+/// Reads the header and leaves the reader at the first element. Also returns the number of bytes
+/// read.
 pub(super) fn read_header(input: &mut impl Read) -> Result<(ArrayHeader, usize), String> {
     let mut fixed = [0; 8];
     input.read_exact(&mut fixed).map_err(|_| "the array's header is cut off".to_owned())?;
@@ -56,8 +57,10 @@ pub(super) fn read_header(input: &mut impl Read) -> Result<(ArrayHeader, usize),
         .read_exact(&mut length[..width])
         .map_err(|_| "the array's header is cut off".to_owned())?;
     let length = u32::from_le_bytes(length) as usize;
-    if length > LONGEST_HEADER {
-        return Err(format!("the array's header claims {length} bytes"));
+    if length > MAX_HEADER_BYTES {
+        return Err(format!(
+            "the array's header claims {length} bytes, expected at most {MAX_HEADER_BYTES}"
+        ));
     }
     let mut text = vec![0; length];
     input.read_exact(&mut text).map_err(|_| "the array's header is cut off".to_owned())?;
@@ -94,7 +97,7 @@ fn parse_header(text: &str) -> Result<ArrayHeader, String> {
         .split(',')
         .map(str::trim)
         .filter(|size| !size.is_empty())
-        .map(|size| size.parse().map_err(|_| format!("`{size}` is no size of an array")))
+        .map(|size| size.parse().map_err(|_| format!("`{size}` is not the size of an array")))
         .collect::<Result<Vec<usize>, String>>()?;
     Ok(ArrayHeader { element: parse_element(description)?, fortran, shape })
 }
@@ -102,12 +105,12 @@ fn parse_header(text: &str) -> Result<ArrayHeader, String> {
 fn parse_element(name: &str) -> Result<Element, String> {
     let unsupported = || {
         let hint = match name.trim_start_matches(['<', '>', '|', '=']).chars().next() {
-            Some('O') => "Python objects need code to be run: save numbers, booleans or text",
-            Some('c') => "complex numbers have no place in a transition",
+            Some('O') => "loading Python objects would run code: save numbers, booleans or text",
+            Some('c') => "a transition cannot contain complex numbers",
             Some('M' | 'm') => "save times as numbers",
             _ => "save it as float64, int64, bool or text",
         };
-        format!("elements of type '{name}' are not read ({hint})")
+        format!("elements of type '{name}' are not supported ({hint})")
     };
     let mut letters = name.chars();
     let order = letters.next().ok_or_else(unsupported)?;
@@ -183,7 +186,7 @@ impl Element {
     }
 }
 
-/// Visits all elements of a 1-D or 2-D array, whose header was read already, with row and column.
+/// Visits all elements of a 1-D or 2-D array with row and column. Its header was already read.
 pub(super) fn for_each<E>(
     input: &mut impl Read,
     header: &ArrayHeader,
@@ -211,7 +214,7 @@ pub(super) fn for_each<E>(
     Ok(())
 }
 
-/// Writes the header of an array of rows; `columns` for a 2-D array.
+/// Writes the header of an array with this many rows; `columns` is set for a 2-D array.
 #[cfg(feature = "npz")]
 pub(super) fn write_header(
     output: &mut impl Write,
@@ -225,7 +228,7 @@ pub(super) fn write_header(
     };
     let mut header =
         format!("{{'descr': '{element}', 'fortran_order': False, 'shape': {shape}, }}");
-    // The elements begin at a multiple of 64 bytes.
+    // The elements start at a multiple of 64 bytes.
     let padding = 63 - (10 + header.len()) % 64;
     header.extend(std::iter::repeat_n(' ', padding));
     header.push('\n');

@@ -16,8 +16,9 @@ use super::transitions::Transitions;
 use super::write::whole;
 use crate::schema::{Kind, Schema};
 
-/// What deflate can save at most is about 1030 to 1; a larger claim is a lie.
-const LARGEST_RATIO: u64 = 1100;
+/// Maximum ratio of an entry's size to its compressed size. Deflate reaches at most about 1030, so
+/// a larger claim is false.
+const MAX_COMPRESSION_RATIO: u64 = 1100;
 
 /// An array in the archive.
 pub(super) struct Entry {
@@ -33,16 +34,16 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
         declared_entries(&mut input).map_err(|source| Problem::system("read", source))?;
     let mut archive = ZipArchive::new(input).map_err(damaged)?;
     if declared.is_some_and(|declared| declared != archive.len()) {
-        let twice = "an array stands twice: expected one of each name";
-        return Err(Problem::Columns(vec![twice.into()]));
+        let duplicate = "two arrays have the same name: expected one array per name";
+        return Err(Problem::Columns(vec![duplicate.into()]));
     }
     let entries = (0..archive.len())
         .map(|index| read_entry(&mut archive, index))
         .collect::<Result<Vec<Entry>, Problem>>()?;
     if entries.is_empty() {
-        return Err(Problem::damaged("NPZ", "there are no arrays in it"));
+        return Err(Problem::damaged("NPZ", "the archive contains no arrays"));
     }
-    // A 2-D array is its columns; this is the first of each entry's columns.
+    // A 2-D array gives one column per element; this is the index of each entry's first column.
     let mut first = Vec::with_capacity(entries.len());
     let mut assembly = assembly(path, options, None, |schema| {
         let mut names = Vec::new();
@@ -61,7 +62,8 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
     assembly.finish()
 }
 
-/// How many entries the archive's last record counts; the archive keeps one of each name.
+/// The number of entries according to the archive's last record. [`ZipArchive`] keeps only one
+/// entry of each name, so a difference means duplicate names.
 fn declared_entries(input: &mut (impl Read + Seek)) -> std::io::Result<Option<usize>> {
     const RECORD: usize = 22;
     let length = input.seek(SeekFrom::End(0))?;
@@ -72,7 +74,7 @@ fn declared_entries(input: &mut (impl Read + Seek)) -> std::io::Result<Option<us
     input.seek(SeekFrom::Start(0))?;
     let record = tail.windows(RECORD).rev().find(|bytes| bytes.starts_with(b"PK\x05\x06"));
     let count = record.map(|record| u16::from_le_bytes([record[10], record[11]]));
-    // More entries than fit the field are counted elsewhere.
+    // If the number does not fit this field, it is stored elsewhere.
     Ok(count.filter(|&count| count != u16::MAX).map(usize::from))
 }
 
@@ -80,7 +82,7 @@ fn damaged(error: impl std::fmt::Display) -> Problem {
     Problem::damaged("NPZ", error)
 }
 
-/// Reads the header of an array and compares its size with the archive's word.
+/// Reads the header of an array and checks its size against the archive.
 pub(super) fn read_entry<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     index: usize,
@@ -89,8 +91,8 @@ pub(super) fn read_entry<R: Read + Seek>(
     let name = file.name().map_err(damaged)?.trim_end_matches(".npy").to_owned();
     let at = |message: String| damaged(format!("`{name}`: {message}"));
     let claimed = file.size();
-    if claimed > file.compressed_size().saturating_mul(LARGEST_RATIO).saturating_add(1024) {
-        let stored = file.compressed_size();
+    let stored = file.compressed_size();
+    if claimed > stored.saturating_mul(MAX_COMPRESSION_RATIO).saturating_add(1024) {
         return Err(at(format!("claims {claimed} bytes, but only {stored} are there")));
     }
     let (header, header_bytes) = npy::read_header(&mut file).map_err(at)?;
@@ -111,7 +113,7 @@ pub(super) fn read_entry<R: Read + Seek>(
     Ok(Entry { index, name: name.clone(), header })
 }
 
-/// The columns of an array, checked against the variable it is named for.
+/// The columns of an array, checked against the variable of the same name.
 fn column_names(
     schema: &Schema,
     entry: &Entry,
@@ -180,8 +182,8 @@ fn read_array<R: Read + Seek>(
     })
 }
 
-/// Collects the values of each array in a file of its own, and archives them at the end: an array
-/// stands in one piece in an archive, but rows come all columns at once.
+/// Collects the values of each array in a temporary file and archives them at the end. An archive
+/// stores each array in one piece, but rows arrive with all columns at once.
 pub(super) struct NpzWriter<W: Write + Seek> {
     output: W,
     arrays: Vec<Array>,
@@ -248,7 +250,7 @@ impl<W: Write + Seek> NpzWriter<W> {
     fn append_rows(&mut self, transitions: &Transitions) -> std::io::Result<()> {
         let schema = transitions.schema();
         let mut arrays = self.arrays.iter_mut();
-        let mut next = || &mut arrays.next().expect("an array for each variable").values;
+        let mut next = || &mut arrays.next().expect("one array per variable").values;
         let output = next();
         for episode in 0..transitions.episodes() {
             let number = (self.episodes + episode) as u64;
@@ -304,7 +306,7 @@ impl<W: Write + Seek> NpzWriter<W> {
                 array.values.into_inner().map_err(|error| failed(error.into_error()))?;
             let bytes = values.seek(SeekFrom::End(0)).map_err(failed)?;
             values.seek(SeekFrom::Start(0)).map_err(failed)?;
-            // Stored, not deflated: as np.savez does, and read at the speed of the disk.
+            // Stored without compression, like np.savez, so that reading is as fast as the disk.
             let options = SimpleFileOptions::default()
                 .compression_method(zip::CompressionMethod::Stored)
                 .large_file(bytes > u64::from(u32::MAX) / 2);

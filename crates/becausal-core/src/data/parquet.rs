@@ -1,4 +1,4 @@
-//! Parquet, through its own column readers and writers (no Arrow).
+//! Parquet, through the column readers and writers of its crate (no Arrow).
 
 use std::fs::File;
 use std::io::Write;
@@ -26,17 +26,17 @@ use super::transitions::Transitions;
 use super::write::whole;
 use crate::schema::{Kind, Schema};
 
-/// Where the file's metadata keeps the schema.
+/// The key of the schema in the file's metadata.
 const SCHEMA_KEY: &str = "becausal.schema";
 
 /// Where the file's metadata keeps what was recorded.
 const ORIGIN_KEY: &str = "becausal.origin";
 
 /// Rows decoded at a time.
-const BATCH: usize = 8192;
+const BATCH_ROWS: usize = 8192;
 
-/// Rows of a row group.
-const GROUP: usize = 1 << 17;
+/// Rows in a row group.
+const GROUP_ROWS: usize = 1 << 17;
 
 thread_local! {
     static DECODING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
@@ -44,8 +44,8 @@ thread_local! {
 
 /// Whether this thread is inside the Parquet decoder.
 ///
-/// The decoder panics on some damaged files. [`read`](super::read()) catches that and returns an
-/// error; a program that sets a panic hook can ask here whether to stay silent.
+/// The decoder panics on some damaged files. [`read`](super::read()) catches the panic and returns
+/// an error. A program that sets a panic hook can use this function to stay silent.
 #[must_use]
 pub fn is_decoding_parquet() -> bool {
     DECODING.get()
@@ -53,10 +53,10 @@ pub fn is_decoding_parquet() -> bool {
 
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     DECODING.set(true);
-    // Nothing that the decoder touched is used after it failed.
+    // Nothing that the decoder touched is used after a panic.
     let result = catch_unwind(AssertUnwindSafe(|| decode(path, options)));
     DECODING.set(false);
-    result.unwrap_or_else(|_| Err(Problem::damaged("Parquet", "its content makes no sense")))
+    result.unwrap_or_else(|_| Err(Problem::damaged("Parquet", "its content cannot be decoded")))
 }
 
 fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
@@ -87,7 +87,7 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     Ok(Recording { origin, ..assembly.finish()? })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err asks for")]
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes by value")]
 fn damaged(error: ParquetError) -> Problem {
     let message = error.to_string();
     let message = message.strip_prefix("Parquet error: ").unwrap_or(&message);
@@ -99,7 +99,7 @@ fn damaged(error: ParquetError) -> Problem {
     Problem::damaged("Parquet", format!("{message}{hint}"))
 }
 
-/// How the stored bits of a column are to be understood.
+/// How to interpret the stored bits of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
     Plain,
@@ -107,10 +107,10 @@ enum Meaning {
 }
 
 impl Meaning {
-    /// Refuses what would be misread: dates, decimals, lists.
+    /// Rejects types that would be misread: dates, decimals, lists.
     fn of(column: &ColumnDescriptor) -> Result<Self, String> {
         if column.max_rep_level() > 0 || column.max_def_level() > 1 {
-            return Err("is nested: expected one column for each element, `v[0]`, `v[1]`, …".into());
+            return Err("is nested: expected one column per element, `v[0]`, `v[1]`, …".into());
         }
         match (column.logical_type_ref(), column.converted_type()) {
             (Some(LogicalType::Integer(integer)), _) if !integer.is_signed => Ok(Self::Unsigned),
@@ -200,7 +200,7 @@ fn read_column(
     }
 }
 
-/// Gives each value of a column chunk, or a blank for each null, to `put`.
+/// Passes each value of a column chunk to `put`, and adds a blank cell for each null.
 fn each<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     nullable: bool,
@@ -215,7 +215,7 @@ fn each<T: DataType>(
         levels.clear();
         let definition = nullable.then_some(&mut levels);
         let (records, _, _) =
-            reader.read_records(BATCH, definition, None, &mut values).map_err(damaged)?;
+            reader.read_records(BATCH_ROWS, definition, None, &mut values).map_err(damaged)?;
         if records == 0 {
             return Ok(());
         }
@@ -236,10 +236,10 @@ fn each<T: DataType>(
     }
 }
 
-/// Writes row groups as rows come.
+/// Writes a row group as soon as there are enough rows.
 pub(super) struct ParquetWriter<W: Write + Send> {
     output: SerializedFileWriter<W>,
-    /// Rows that do not fill a row group yet.
+    /// Rows that do not yet fill a row group.
     pending: Transitions,
     /// The number of the episode that the first pending row belongs to.
     first_episode: usize,
@@ -294,17 +294,17 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(Self { output, pending, first_episode: 0 })
     }
 
-    /// Row groups have the same rows however they come in.
+    /// Adds rows. The row groups do not depend on how the rows are split into calls.
     pub(super) fn append(&mut self, transitions: &Transitions) -> Result<(), Problem> {
         self.pending.append(transitions);
-        while self.pending.len() >= GROUP {
-            let group = self.pending.slice(0..GROUP);
-            let rest = self.pending.slice(GROUP..self.pending.len());
+        while self.pending.len() >= GROUP_ROWS {
+            let group = self.pending.slice(0..GROUP_ROWS);
+            let rest = self.pending.slice(GROUP_ROWS..self.pending.len());
             let next_episode = self.first_episode
                 + if rest.is_empty() {
                     self.pending.episodes()
                 } else {
-                    self.pending.episode_of(GROUP)
+                    self.pending.episode_of(GROUP_ROWS)
                 };
             self.write_group(&group)?;
             self.pending = rest;

@@ -1,4 +1,4 @@
-//! Reading transitions from a file.
+//! Reads transitions from a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,24 +20,24 @@ use crate::schema::Schema;
 /// How to read a file.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// What the columns mean; `None` for the schema that the file carries.
+    /// The schema; `None` to use the one in the file or beside it.
     pub schema: Option<Arc<Schema>>,
-    /// Columns to leave out. Any other column that the schema does not know is an error.
+    /// Columns to ignore. Any other column that is not in the schema is an error.
     pub ignore: Vec<String>,
 }
 
-/// Transitions as read, and what had to be inferred.
+/// Transitions read from a file, and what had to be inferred.
 #[derive(Debug)]
 pub struct Recording {
-    /// What was read.
+    /// The transitions.
     pub transitions: Transitions,
-    /// What the file did not say and where it was taken from, in sentences.
+    /// Sentences that say what was inferred and how.
     pub notes: Vec<String>,
     /// Where it was recorded, where the file says so.
     pub origin: Option<Origin>,
 }
 
-/// Reads `.csv`, `.parquet` or `.npz`, by the ending of its name.
+/// Reads a `.csv`, `.parquet` or `.npz` file; the extension decides.
 ///
 /// # Errors
 /// When the file cannot be read, is damaged, or does not fit the schema; with row and column.
@@ -59,14 +59,15 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, DataError> 
     }
 }
 
-/// Names the columns of a file once its schema is known.
+/// Finds the schema of a file and the places of its columns. `embedded` is the schema in the file
+/// itself.
 pub(super) fn assembly(
     path: &Path,
     options: &ReadOptions,
-    carried: Option<&str>,
+    embedded: Option<&str>,
     names: impl FnOnce(&Schema) -> Result<Vec<String>, Problem>,
 ) -> Result<Assembly, Problem> {
-    let schema = match (&options.schema, carried) {
+    let schema = match (&options.schema, embedded) {
         (Some(schema), _) => Arc::clone(schema),
         (None, Some(text)) => Arc::new(Schema::parse(text).map_err(Problem::Schema)?),
         (None, None) => Arc::new(schema_beside(path)?),

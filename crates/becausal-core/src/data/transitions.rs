@@ -1,4 +1,4 @@
-//! Transitions in columns, with the boundaries of their episodes.
+//! Transitions in columns, divided into episodes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Transitions {
     starts: Vec<usize>,
     terminated: Vec<bool>,
     truncated: Vec<bool>,
-    /// What the environment itself paid, where that was recorded.
+    /// The environment's own reward, if it was recorded.
     reward: Option<Vec<f64>>,
 }
 
@@ -33,24 +33,24 @@ pub struct Row<'a> {
     pub outcomes: &'a [f64],
     /// s'.
     pub next: &'a [f64],
-    /// What the environment itself paid.
+    /// The environment's own reward.
     pub reward: f64,
-    /// The episode ended by the environment's rules.
+    /// Whether the episode ended by the environment's rules.
     pub terminated: bool,
-    /// The episode was cut short from outside, by a time limit for instance.
+    /// Whether the episode was cut short from outside, for instance by a time limit.
     pub truncated: bool,
 }
 
-/// Episodes for learning and episodes held out, by index.
+/// Training episodes and held-out episodes, by index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EpisodeSplit {
-    /// Episodes to learn from, ascending.
+    /// Episodes to train on, ascending.
     pub train: Vec<usize>,
-    /// Episodes to judge by, ascending.
+    /// Episodes to evaluate on, ascending.
     pub held_out: Vec<usize>,
 }
 
-/// Columns and flags that became whole transitions; put together by `assemble`.
+/// The parts of complete transitions, as `assemble` creates them.
 pub(super) struct Parts {
     pub(super) columns: Vec<Column>,
     pub(super) starts: Vec<usize>,
@@ -60,7 +60,7 @@ pub(super) struct Parts {
 }
 
 impl Transitions {
-    /// No transitions yet, with a column for what the environment pays.
+    /// No transitions yet, with a column for the environment's own reward.
     #[must_use]
     pub fn new(schema: Arc<Schema>) -> Self {
         let columns = (0..schema.slots().len())
@@ -81,7 +81,7 @@ impl Transitions {
         Self { schema, columns, starts, terminated, truncated, reward }
     }
 
-    /// Marks the last row of an episode as its end by the environment's rules where `ended` says so.
+    /// Sets `terminated` of the last row of every episode to what `ended` returns for that row.
     pub(super) fn mark_terminated(&mut self, ended: impl Fn(usize) -> bool) {
         for episode in 0..self.episodes() {
             let last = self.episode(episode).end - 1;
@@ -99,7 +99,7 @@ impl Transitions {
         }
     }
 
-    /// What the columns mean.
+    /// The schema that describes the columns.
     #[must_use]
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
@@ -126,7 +126,7 @@ impl Transitions {
     /// The index of a category in a row.
     ///
     /// # Panics
-    /// When the slot holds no categories or there is no such row.
+    /// When the slot is not categorical or there is no such row.
     #[must_use]
     pub fn code(&self, slot: usize, row: usize) -> usize {
         match &self.columns[slot] {
@@ -147,7 +147,7 @@ impl Transitions {
         &self.truncated
     }
 
-    /// What the environment itself paid for each transition, where that was recorded.
+    /// The environment's own reward for each transition, if it was recorded.
     #[must_use]
     pub fn reward(&self) -> Option<&[f64]> {
         self.reward.as_deref()
@@ -181,7 +181,7 @@ impl Transitions {
         episodes.iter().flat_map(|&episode| self.episode(episode)).collect()
     }
 
-    /// The next row pushed begins an episode.
+    /// Makes the next row that is pushed the first of an episode.
     pub fn begin_episode(&mut self) {
         if self.starts.last() != Some(&self.len()) {
             self.starts.push(self.len());
@@ -191,14 +191,15 @@ impl Transitions {
     /// Adds a transition to the current episode.
     ///
     /// # Panics
-    /// When a part of the row has not as many numbers as the schema has slots for it.
+    /// When the row does not have as many numbers as the schema has slots.
     pub fn push(&mut self, row: &Row<'_>) {
         if self.starts.is_empty() {
             self.begin_episode();
         }
         let parts = [row.state, row.action, row.outcomes, row.next];
         let count: usize = parts.iter().map(|part| part.len()).sum();
-        assert_eq!(count, self.columns.len(), "numbers in a transition of {}", self.schema.name());
+        let name = self.schema.name();
+        assert_eq!(count, self.columns.len(), "a transition of {name} has one number per slot");
         let values = parts.into_iter().flatten();
         for (column, &value) in self.columns.iter_mut().zip(values) {
             column.push(value);
@@ -210,12 +211,12 @@ impl Transitions {
         }
     }
 
-    /// Adds all of `other`, whose first row begins an episode.
+    /// Adds all rows of `other`, whose first row starts an episode.
     ///
     /// # Panics
     /// When the schemas differ.
     pub fn append(&mut self, other: &Self) {
-        assert_eq!(self.schema, other.schema, "transitions of one schema");
+        assert_eq!(self.schema, other.schema, "both must have the same schema");
         if self.is_empty() {
             self.reward = other.reward.is_some().then(Vec::new);
         }
@@ -224,7 +225,7 @@ impl Transitions {
         self.extend(other, 0..other.len());
     }
 
-    /// Adds rows without a boundary.
+    /// Adds rows without starting an episode.
     fn extend(&mut self, other: &Self, range: Range<usize>) {
         for (mine, theirs) in self.columns.iter_mut().zip(&other.columns) {
             mine.extend(theirs, range.clone());
@@ -237,10 +238,10 @@ impl Transitions {
         }
     }
 
-    /// A copy of some consecutive rows. An episode that is cut begins or ends there.
+    /// A copy of consecutive rows. An episode that is cut starts or ends there.
     ///
     /// # Panics
-    /// When the range reaches beyond the rows.
+    /// When the range exceeds the rows.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         let mut part = Self::new(Arc::clone(&self.schema));
@@ -270,7 +271,7 @@ impl Transitions {
         part
     }
 
-    /// A copy of some rows, in ascending order. Each keeps the episode it is of.
+    /// A copy of some rows, in ascending order. Each row stays in its episode.
     ///
     /// # Panics
     /// When there is no such row.
@@ -289,10 +290,10 @@ impl Transitions {
         part
     }
 
-    /// Divides the episodes at random, about `held_out` of the rows on the one side.
+    /// Splits the episodes at random; about a share `held_out` of the rows is held out.
     ///
-    /// Rows of an episode are never divided: neighbours in time are too alike for one to judge
-    /// what was learned from the other. With two episodes or more neither side is empty.
+    /// An episode is never split: consecutive rows are too similar to evaluate on one what was
+    /// trained on the other. With two or more episodes neither side is empty.
     #[must_use]
     pub fn split_episodes(&self, held_out: f64, stream: &mut Stream) -> EpisodeSplit {
         let order = stream.permutation(self.episodes());
@@ -301,11 +302,11 @@ impl Transitions {
         let mut rows = 0;
         for (index, &episode) in order.iter().enumerate() {
             let length = self.episode(episode).len();
-            // An episode goes where it brings the share nearer to what was asked for.
-            let nearer = (rows as f64 + length as f64 / 2.0) <= wanted;
+            // Whether holding this episode out brings the share closer to `held_out`.
+            let closer = (rows as f64 + length as f64 / 2.0) <= wanted;
             let first = index == 0 && held_out > 0.0;
             let last = index + 1 == order.len() && split.train.is_empty() && held_out < 1.0;
-            if (nearer || first) && !last {
+            if (closer || first) && !last {
                 rows += length;
                 split.held_out.push(episode);
             } else {
@@ -338,12 +339,12 @@ impl Transitions {
     /// The value of an expression in every row.
     #[must_use]
     pub fn evaluate(&self, expression: &Expression) -> Vec<f64> {
-        const ROWS: usize = 1 << 15;
+        const CHUNK_ROWS: usize = 1 << 15;
         let mut values = vec![0.0; self.len()];
         values
-            .par_chunks_mut(ROWS)
+            .par_chunks_mut(CHUNK_ROWS)
             .enumerate()
-            .for_each(|(chunk, into)| expression.evaluate(self, chunk * ROWS, into));
+            .for_each(|(chunk, into)| expression.evaluate(self, chunk * CHUNK_ROWS, into));
         values
     }
 

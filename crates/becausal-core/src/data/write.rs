@@ -1,4 +1,4 @@
-//! Writing transitions to a file: whole or not at all.
+//! Writes transitions to a file, completely or not at all.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -18,7 +18,7 @@ use super::read::schema_path;
 use super::transitions::Transitions;
 use crate::schema::Schema;
 
-/// A file format, told by the ending of a name.
+/// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Comma-separated text.
@@ -30,7 +30,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The name of the format, and of the feature it is built with.
+    /// The name of the format, which is also the name of its feature.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -40,10 +40,10 @@ impl Format {
         }
     }
 
-    /// The format of a file by its name.
+    /// The format of a file, by its extension.
     ///
     /// # Errors
-    /// When the name ends in none of `.csv`, `.parquet`, `.npz`.
+    /// When the extension is not `.csv`, `.parquet` or `.npz`.
     pub fn of(path: &Path) -> Result<Self, DataError> {
         let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_lowercase);
         match ending.as_deref() {
@@ -55,8 +55,8 @@ impl Format {
     }
 }
 
-/// Writes transitions as they come. The file appears under its name only when it is complete:
-/// until [`Writer::finish`] it is a temporary one beside it, gone if the writer is dropped.
+/// Writes transitions in pieces. The file appears under its name only when it is complete: until
+/// [`Writer::finish`] it is a temporary file beside it, which is removed if the writer is dropped.
 pub struct Writer {
     path: PathBuf,
     schema: Arc<Schema>,
@@ -76,10 +76,10 @@ enum Output {
 }
 
 impl Writer {
-    /// Begins a file. `with_reward` says whether what the environment paid is written too.
+    /// Starts a file. `with_reward` says whether the environment's own reward is written.
     ///
     /// # Errors
-    /// When the format is unknown or nothing can be written there.
+    /// When the format is unknown or the file cannot be created.
     pub fn create(path: &Path, schema: &Arc<Schema>, with_reward: bool) -> Result<Self, DataError> {
         Self::create_of(path, schema, with_reward, None)
     }
@@ -118,19 +118,20 @@ impl Writer {
         })
     }
 
-    /// Adds transitions; their first row begins an episode.
+    /// Adds transitions; their first row starts an episode.
     ///
     /// # Errors
-    /// When they cannot be written, because the disk is full for instance.
+    /// When they cannot be written, for instance because the disk is full.
     ///
     /// # Panics
-    /// When their schema is another one, or they have no reward although one is to be written.
+    /// When their schema is not that of the file, or they have a reward but the file does not, or
+    /// the other way round.
     pub fn append(&mut self, transitions: &Transitions) -> Result<(), DataError> {
-        assert_eq!(self.schema, *transitions.schema(), "transitions of the file's schema");
+        assert_eq!(self.schema, *transitions.schema(), "expected the schema of the file");
         assert_eq!(
             self.with_reward,
             transitions.reward().is_some(),
-            "a reward in all rows or none"
+            "either all rows have a reward or none"
         );
         match &mut self.output {
             Output::Csv(writer) => writer.append(transitions),
@@ -145,7 +146,7 @@ impl Writer {
     /// Completes the file and gives it its name, replacing an older one.
     ///
     /// # Errors
-    /// When it cannot be written; then no file, or the older one, is there.
+    /// When it cannot be written. Then an older file stays as it was.
     pub fn finish(self) -> Result<(), DataError> {
         let path = self.path;
         let (file, beside) = match self.output {
@@ -169,7 +170,7 @@ impl Writer {
     }
 }
 
-/// Writes transitions to a file in one go.
+/// Writes transitions to a file.
 ///
 /// # Errors
 /// When the format is unknown or the file cannot be written.
@@ -179,13 +180,13 @@ pub fn write(path: &Path, transitions: &Transitions) -> Result<(), DataError> {
     writer.finish()
 }
 
-/// Writes a small file so that it is there whole or not at all.
+/// Writes a small file completely or not at all.
 ///
 /// # Errors
 /// When it cannot be written.
 pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), DataError> {
     let mut file = temporary(path).map_err(|problem| problem.of(path))?;
-    // Past the wrapper, whose errors name the temporary file.
+    // Bypasses the wrapper, whose errors name the temporary file.
     let written = file.as_file_mut().write_all(content);
     written.map_err(|source| Problem::system("write", source).of(path))?;
     persist(file, path)
@@ -202,9 +203,9 @@ fn column_names(schema: &Schema, with_reward: bool) -> Vec<String> {
         .collect()
 }
 
-/// A whole number, exactly: the readers and environments let none beyond 2^53 in.
+/// Converts a whole number exactly. Readers and environments reject numbers beyond 2^53.
 #[cfg(any(feature = "npz", feature = "parquet"))]
-#[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
+#[expect(clippy::cast_possible_truncation, reason = "a whole number up to 2^53")]
 pub(super) fn whole(value: f64) -> i64 {
     value as i64
 }
@@ -226,7 +227,7 @@ fn temporary(path: &Path) -> Result<NamedTempFile, Problem> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any program creates a file; temporary ones are private by default.
+        // The usual permissions of a new file; temporary files are private by default.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder
@@ -234,7 +235,7 @@ fn temporary(path: &Path) -> Result<NamedTempFile, Problem> {
         .map_err(|error| Problem::system("write", std::io::Error::new(error.kind(), plain(&error))))
 }
 
-/// The system's words without the temporary file's name, which nobody asked for.
+/// The system's message without the name of the temporary file.
 fn plain(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "the folder does not exist".into(),

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::environment::{Environment, EnvironmentError, StepResult};
 use crate::schema::Schema;
 
-/// Any environment, as the registry makes them.
+/// Any environment, as the registry creates it.
 pub struct AnyEnvironment(Box<dyn Erased>);
 
 impl AnyEnvironment {
-    /// Forgets the type of an environment.
+    /// Erases the type of an environment.
     pub fn new(environment: impl Environment + 'static) -> Self {
         Self(Box::new(environment))
     }

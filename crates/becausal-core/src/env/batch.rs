@@ -6,8 +6,8 @@ use super::environment::{Environment, EnvironmentError};
 
 /// Copies of an environment with their own seeds, stepped on all cores.
 ///
-/// The results stand in matrices, a row a copy; they do not depend on the number of threads. A copy
-/// whose episode is over stays so until [`Batch::reset`] begins another one.
+/// The results are matrices with one row per copy. They do not depend on the number of threads. A
+/// copy whose episode is over stays so until [`Batch::reset`] starts another one.
 #[derive(Debug, Clone)]
 pub struct Batch<E> {
     copies: Vec<E>,
@@ -20,8 +20,9 @@ pub struct Batch<E> {
     widths: [usize; 3],
 }
 
-/// Fewer copies than this are not worth handing to another thread: a step may take only 30 ns.
-const FEWEST: usize = 32;
+/// Minimum number of copies that a thread steps. A step may take only 30 ns, so fewer are not worth
+/// the overhead of another thread.
+const MIN_COPIES_PER_THREAD: usize = 32;
 
 impl<E: Environment> Batch<E> {
     /// One copy for each seed, at the start of its episode.
@@ -45,12 +46,12 @@ impl<E: Environment> Batch<E> {
         batch
     }
 
-    /// Takes other copies in place of its own, as many, in the middle of their episodes.
+    /// Replaces all copies by others, which may be in the middle of their episodes.
     ///
     /// # Panics
-    /// When there are not as many.
+    /// When the number of copies differs.
     pub fn replace(&mut self, copies: Vec<E>) {
-        assert_eq!(copies.len(), self.copies.len(), "a copy for each");
+        assert_eq!(copies.len(), self.copies.len(), "expected the same number of copies");
         let width = self.widths[0];
         for (copy, into) in copies.iter().zip(self.states.chunks_exact_mut(width)) {
             into.copy_from_slice(copy.state());
@@ -70,7 +71,7 @@ impl<E: Environment> Batch<E> {
         self.copies.is_empty()
     }
 
-    /// Begins another episode in one copy.
+    /// Starts another episode in one copy.
     ///
     /// # Panics
     /// When there is no such copy.
@@ -86,20 +87,21 @@ impl<E: Environment> Batch<E> {
     /// Takes one action in each copy: `[copies, action slots]`.
     ///
     /// # Errors
-    /// When an action is impossible or a copy's episode is over; the first such copy's error.
+    /// When an action is invalid or a copy's episode is over. The error is that of the first such
+    /// copy.
     ///
     /// # Panics
-    /// When there are not as many actions as copies.
+    /// When the number of actions differs from the number of copies.
     pub fn step(&mut self, actions: &[f64]) -> Result<(), EnvironmentError> {
         let [state, action, outcome] = self.widths;
-        assert_eq!(actions.len(), self.copies.len() * action, "an action for each copy");
-        // Zero-sized chunks are not allowed: an environment without outcomes gets an empty slice.
-        let mut nothing = vec![0.0; if outcome == 0 { self.copies.len() } else { 0 }];
-        let outcomes = if outcome == 0 { &mut nothing } else { &mut self.outcomes };
+        assert_eq!(actions.len(), self.copies.len() * action, "expected one action per copy");
+        // Chunks cannot have size 0, so an environment without outcomes gets a placeholder.
+        let mut placeholder = vec![0.0; if outcome == 0 { self.copies.len() } else { 0 }];
+        let outcomes = if outcome == 0 { &mut placeholder } else { &mut self.outcomes };
         let first_error = self
             .copies
             .par_iter_mut()
-            .with_min_len(FEWEST)
+            .with_min_len(MIN_COPIES_PER_THREAD)
             .zip(actions.par_chunks(action))
             .zip(self.states.par_chunks_mut(state))
             .zip(outcomes.par_chunks_mut(outcome.max(1)))
@@ -125,31 +127,31 @@ impl<E: Environment> Batch<E> {
         first_error.map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// `[copies, state slots]`.
+    /// The current states: `[copies, state slots]`.
     #[must_use]
     pub fn states(&self) -> &[f64] {
         &self.states
     }
 
-    /// Of the last step: `[copies, outcome slots]`.
+    /// The outcomes of the last step: `[copies, outcome slots]`.
     #[must_use]
     pub fn outcomes(&self) -> &[f64] {
         &self.outcomes
     }
 
-    /// What each environment paid for the last step: `[copies]`.
+    /// Each environment's own reward for the last step: `[copies]`.
     #[must_use]
     pub fn rewards(&self) -> &[f64] {
         &self.rewards
     }
 
-    /// Which copies' episodes are over by their own rules: `[copies]`.
+    /// Whether each copy's episode ended by its own rules: `[copies]`.
     #[must_use]
     pub fn terminated(&self) -> &[bool] {
         &self.terminated
     }
 
-    /// Which copies' episodes were cut short: `[copies]`.
+    /// Whether each copy's episode was truncated: `[copies]`.
     #[must_use]
     pub fn truncated(&self) -> &[bool] {
         &self.truncated

@@ -1,4 +1,4 @@
-//! Recording what happens in an environment.
+//! Records transitions of an environment.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use super::environment::{Environment, EnvironmentError};
 use crate::Stream;
 use crate::data::{Row, Transitions};
 
-/// Episodes run at once, at most.
-const WAVE: usize = 64;
+/// Maximum number of episodes that run in parallel.
+const MAX_PARALLEL_EPISODES: usize = 64;
 
-/// Records `rows` transitions and hands them on in pieces, whole episodes in order.
+/// Records `rows` transitions and passes them to `sink` one episode at a time, in order.
 ///
-/// Episode `e` is seeded with a number derived from (`seed`, e), and so is the stream that the
-/// policy draws from: the record does not depend on the number of threads. The last episode is
-/// truncated where the rows are full. `policy` writes its action for a state.
+/// The seed of episode `e` and the stream that the policy draws from are derived from (`seed`, e),
+/// so the record does not depend on the number of threads. The last episode is truncated once
+/// there are `rows` rows. `policy` writes its action for a state.
 ///
 /// # Errors
-/// What `policy` or `sink` return, and impossible actions.
+/// What `policy` or `sink` return, and invalid actions.
 pub fn collect<E, F>(
     environment: &E,
     rows: usize,
@@ -34,16 +34,16 @@ where
     let mut done = 0;
     let mut episode = 0_u32;
     while done < rows {
-        // As many at once as the rows still missing will take, going by the episodes so far.
+        // As many as the missing rows need, estimated from the mean length of the episodes so far.
         let mean = if episode == 0 { rows } else { (done / episode as usize).max(1) };
-        let count = ((rows - done) / mean).clamp(1, WAVE);
+        let count = ((rows - done) / mean).clamp(1, MAX_PARALLEL_EPISODES);
         let copies: Vec<(u32, E)> =
             (episode..).take(count).map(|number| (number, environment.clone())).collect();
-        let wave = copies
+        let records = copies
             .into_par_iter()
             .map(|(number, copy)| run(copy, seed, number, rows - done, &policy))
             .collect::<Result<Vec<Transitions>, F>>()?;
-        for mut record in wave {
+        for mut record in records {
             if done + record.len() > rows {
                 record = record.slice(0..rows - done);
                 record.cut_short();
@@ -61,7 +61,7 @@ where
 /// Records `rows` transitions under random actions.
 ///
 /// # Errors
-/// When an action has no bounds to draw between.
+/// When a numeric action has no bounds to draw from.
 pub fn record_at_random<E: Environment>(
     environment: &E,
     rows: usize,
@@ -82,27 +82,27 @@ pub fn record_at_random<E: Environment>(
     Ok(record)
 }
 
-/// The seed with which episode `episode` of a recording begins: [`replay`] can begin it again.
+/// The seed of episode `episode` of a recording, which [`replay`] can use to repeat it.
 #[must_use]
 pub fn episode_seed(seed: u64, episode: u32) -> u64 {
     Stream::keyed(seed, &[episode, 0]).next_u64()
 }
 
-/// One episode, of at most `most` steps.
+/// Records one episode of at most `max_steps` steps.
 fn run<E: Environment, F: From<EnvironmentError>>(
     mut environment: E,
     seed: u64,
     episode: u32,
-    most: usize,
+    max_steps: usize,
     policy: &impl Fn(&[f64], &mut Stream, &mut [f64]) -> Result<(), F>,
 ) -> Result<Transitions, F> {
-    // Two keys: what the policy draws tells nothing about what the environment draws.
+    // Different keys, so that the policy's draws are independent of the environment's.
     environment.reset(episode_seed(seed, episode));
     let mut stream = Stream::keyed(seed, &[episode, 1]);
     let mut record = Transitions::new(Arc::clone(environment.schema()));
     let mut action = vec![0.0; environment.schema().action_slots().len()];
     record.begin_episode();
-    while record.len() < most {
+    while record.len() < max_steps {
         policy(environment.state(), &mut stream, &mut action)?;
         if take(&mut environment, &action, &mut record)? {
             return Ok(record);
@@ -112,7 +112,7 @@ fn run<E: Environment, F: From<EnvironmentError>>(
     Ok(record)
 }
 
-/// Records one step; whether it was the last of its episode.
+/// Records one step. Returns whether it was the last one of its episode.
 fn take<E: Environment>(
     environment: &mut E,
     action: &[f64],
@@ -132,11 +132,11 @@ fn take<E: Environment>(
     Ok(step.terminated || step.truncated)
 }
 
-/// Records a given sequence of actions from a seed, until the episode or the sequence ends, and gives
-/// back the environment as it is then.
+/// Records a given sequence of actions from a seed, until the episode or the sequence ends. Also
+/// returns the environment in its last state.
 ///
 /// # Errors
-/// When an action is impossible.
+/// When an action is invalid.
 pub fn replay<E: Environment>(
     mut environment: E,
     seed: u64,

@@ -1,4 +1,4 @@
-//! The [`Environment`] trait, and what works with any environment: time limits, batches, recording.
+//! The [`Environment`] trait, and tools for any environment: time limits, batches, recording.
 
 mod action;
 mod any;

@@ -1,20 +1,20 @@
-//! Options of an environment, as given on a command line.
+//! Options of an environment, as text.
 
 use std::collections::BTreeMap;
 
 use super::environment::EnvironmentError;
 use crate::schema::suggestion;
 
-/// Options by name, as text; each environment reads its own.
+/// Options by name. Each environment parses its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options(BTreeMap<String, String>);
 
 /// An option that an environment has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OptionDescription {
-    /// Its name; Gymnasium's, where the environment is Gymnasium's.
+    /// Its name; the same as in Gymnasium if the environment is Gymnasium's.
     pub name: &'static str,
-    /// What it is when it is not given.
+    /// The default value, as text.
     pub default: &'static str,
     /// What it does.
     pub description: &'static str,
@@ -26,7 +26,7 @@ impl Options {
         self.0.insert(name.into(), value.into());
     }
 
-    /// Every option that was set, by name.
+    /// Every option that was set, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
@@ -34,7 +34,7 @@ impl Options {
     /// An option of an environment as a boolean.
     ///
     /// # Errors
-    /// When the value that was given is something else.
+    /// When its value is something else.
     pub fn boolean(&self, id: &str, name: &str, default: bool) -> Result<bool, EnvironmentError> {
         match self.0.get(name).map(|text| text.to_lowercase()).as_deref() {
             None => Ok(default),
@@ -47,7 +47,7 @@ impl Options {
     /// An option of an environment as a finite number.
     ///
     /// # Errors
-    /// When the value that was given is something else.
+    /// When its value is something else.
     pub fn number(&self, id: &str, name: &str, default: f64) -> Result<f64, EnvironmentError> {
         match self.0.get(name).map(|text| text.parse::<f64>()) {
             None => Ok(default),
@@ -59,12 +59,12 @@ impl Options {
     /// An option of an environment as a positive whole number.
     ///
     /// # Errors
-    /// When the value that was given is something else.
+    /// When its value is something else.
     pub fn count(&self, id: &str, name: &str) -> Result<Option<usize>, EnvironmentError> {
         match self.0.get(name).map(|text| text.parse::<usize>()) {
             None => Ok(None),
             Some(Ok(count)) if count > 0 => Ok(Some(count)),
-            Some(_) => Err(self.wrong(id, name, "a whole number from 1")),
+            Some(_) => Err(self.wrong(id, name, "a positive whole number")),
         }
     }
 
@@ -77,10 +77,10 @@ impl Options {
         }
     }
 
-    /// Refuses an option that the environment does not have.
+    /// Checks that the environment has every option that was set.
     ///
     /// # Errors
-    /// When there is one, with the name that was probably meant.
+    /// When it lacks one; with the name that was probably meant.
     pub fn check_names(
         &self,
         id: &str,

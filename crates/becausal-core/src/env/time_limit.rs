@@ -1,4 +1,4 @@
-//! Cutting episodes short.
+//! Truncates episodes after a number of steps.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use crate::schema::Schema;
 
 /// An environment whose episodes are truncated after a number of steps.
 ///
-/// Only `truncated` is set: whether the environment itself ended the episode stays apart.
+/// It only sets `truncated`; `terminated` still says whether the environment itself ended the
+/// episode.
 #[derive(Debug, Clone)]
 pub struct TimeLimit<E> {
     environment: E,
@@ -17,7 +18,7 @@ pub struct TimeLimit<E> {
 }
 
 impl<E: Environment> TimeLimit<E> {
-    /// Cuts the episodes of `environment` after `limit` steps.
+    /// Truncates the episodes of `environment` after `limit` steps.
     pub fn new(environment: E, limit: usize) -> Self {
         Self { environment, limit, steps: 0, over: false }
     }

@@ -1,4 +1,4 @@
-//! From the text of an expression to its code: precedence climbing with types.
+//! Compiles the text of an expression to its code, by precedence climbing with types.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,8 +9,9 @@ use super::token::{Fault, Token, tokens};
 use super::typing::{Part, Type};
 use super::variable::Variable;
 
-/// How deep brackets may nest: a schema from outside must not exhaust the stack.
-const DEEPEST: usize = 100;
+/// Maximum nesting depth of an expression, in levels. A schema from an untrusted source must not
+/// exhaust the stack.
+const MAX_DEPTH: usize = 100;
 
 /// Functions of one number.
 const UNARY: [(&str, Unary); 15] = [
@@ -31,7 +32,7 @@ const UNARY: [(&str, Unary); 15] = [
     ("sign", Unary::Sign),
 ];
 
-/// Functions of two numbers; `min` and `max` take more as well.
+/// Functions of two numbers; `min` and `max` also take more.
 const BINARY: [(&str, Binary); 4] = [
     ("min", Binary::Min),
     ("max", Binary::Max),
@@ -39,7 +40,7 @@ const BINARY: [(&str, Binary); 4] = [
     ("atan2", Binary::Atan2),
 ];
 
-/// Names that mean something in an expression and so cannot name a variable.
+/// Names that are reserved in expressions and so cannot name a variable.
 pub(super) fn reserved() -> impl Iterator<Item = &'static str> + Clone {
     functions().chain(["pi", "true", "false"])
 }
@@ -57,9 +58,9 @@ pub(super) fn compile(
     broken: &[String],
     wanted: Wanted,
 ) -> Result<(Vec<Instruction>, Vec<Parent>), Vec<Fault>> {
-    let words = tokens(source).map_err(|fault| vec![fault])?;
+    let tokens = tokens(source).map_err(|fault| vec![fault])?;
     let mut compiler = Compiler {
-        words,
+        tokens,
         next: 0,
         end: source.len(),
         variables,
@@ -69,7 +70,7 @@ pub(super) fn compile(
         faults: Vec::new(),
         depth: 0,
     };
-    if let Err(fault) = compiler.whole(wanted) {
+    if let Err(fault) = compiler.expression(wanted) {
         compiler.faults.push(fault);
     }
     if compiler.faults.is_empty() && broken.is_empty() {
@@ -81,11 +82,11 @@ pub(super) fn compile(
 }
 
 pub(super) struct Compiler<'a> {
-    pub(super) words: Vec<(Token, Range<usize>)>,
+    pub(super) tokens: Vec<(Token, Range<usize>)>,
     pub(super) next: usize,
     pub(super) end: usize,
     pub(super) variables: &'a [Variable],
-    /// Variables whose own declaration is wrong: reported there, and never again.
+    /// Variables whose own declaration is wrong. That is reported there, so their uses are not.
     pub(super) broken: &'a [String],
     pub(super) code: Vec<Instruction>,
     pub(super) parents: BTreeSet<Parent>,
@@ -93,7 +94,7 @@ pub(super) struct Compiler<'a> {
     pub(super) depth: usize,
 }
 
-/// A binary operator with how tightly it binds.
+/// A binary operator and its precedence; a higher one binds tighter.
 pub(super) fn operator(sign: &str) -> Option<(u8, Binary)> {
     Some(match sign {
         "||" => (1, Binary::Or),
@@ -113,18 +114,18 @@ pub(super) fn operator(sign: &str) -> Option<(u8, Binary)> {
     })
 }
 
-/// How tightly a sign in front binds: less than `^`, so that -x^2 is -(x^2).
+/// Precedence of a prefix operator: lower than `^`, so that -x^2 is -(x^2).
 const PREFIX: u8 = 6;
 pub(super) const COMPARISON: u8 = 3;
 const POWER: u8 = 7;
 
 impl Compiler<'_> {
-    fn whole(&mut self, wanted: Wanted) -> Result<(), Fault> {
-        if self.words.is_empty() {
+    fn expression(&mut self, wanted: Wanted) -> Result<(), Fault> {
+        if self.tokens.is_empty() {
             return Err(Fault::new(0..self.end, "the expression is empty"));
         }
         let part = self.part(0)?;
-        if let Some((token, span)) = self.words.get(self.next).cloned() {
+        if let Some((token, span)) = self.tokens.get(self.next).cloned() {
             return Err(unexpected(&token, span));
         }
         match wanted {
@@ -134,30 +135,31 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A part whose operators bind tighter than `floor`.
+    /// A part whose operators all have a precedence above `floor`.
     fn part(&mut self, floor: u8) -> Result<Part, Fault> {
         self.depth += 1;
-        if self.depth > DEEPEST {
-            let span = self.words.get(self.next).map_or(self.end..self.end, |word| word.1.clone());
-            return Err(Fault::new(span, format!("nested more than {DEEPEST} levels deep")));
+        if self.depth > MAX_DEPTH {
+            let token = self.tokens.get(self.next);
+            let span = token.map_or(self.end..self.end, |(_, span)| span.clone());
+            return Err(Fault::new(span, format!("nested more than {MAX_DEPTH} levels deep")));
         }
         let mut left = self.prefix()?;
-        while let Some((Token::Sign(sign), span)) = self.words.get(self.next).cloned() {
-            let Some((tightness, binary)) = operator(sign) else {
+        while let Some((Token::Sign(sign), span)) = self.tokens.get(self.next).cloned() {
+            let Some((precedence, binary)) = operator(sign) else {
                 match sign {
-                    "**" => return Err(Fault::new(span, "`**` means nothing").help("write ^")),
-                    "=" => return Err(Fault::new(span, "`=` means nothing").help("write ==")),
+                    "**" => return Err(Fault::new(span, "unknown operator `**`").help("write ^")),
+                    "=" => return Err(Fault::new(span, "unknown operator `=`").help("write ==")),
                     _ => break,
                 }
             };
-            if tightness <= floor {
+            if precedence <= floor {
                 break;
             }
             self.next += 1;
-            // `^` binds to the right and takes a sign: 2^-x.
-            let right = self.part(if tightness == POWER { PREFIX - 1 } else { tightness })?;
-            if tightness == COMPARISON && self.peek_comparison() {
-                let span = self.words[self.next].1.clone();
+            // `^` is right-associative and its exponent may have a sign: 2^-x.
+            let right = self.part(if precedence == POWER { PREFIX - 1 } else { precedence })?;
+            if precedence == COMPARISON && self.peek_comparison() {
+                let span = self.tokens[self.next].1.clone();
                 return Err(
                     Fault::new(span, "comparisons cannot be chained").help("write a < b && b < c")
                 );
@@ -169,12 +171,12 @@ impl Compiler<'_> {
     }
 
     fn peek_comparison(&self) -> bool {
-        matches!(self.words.get(self.next), Some((Token::Sign(sign), _))
-            if operator(sign).is_some_and(|(tightness, _)| tightness == COMPARISON))
+        matches!(self.tokens.get(self.next), Some((Token::Sign(sign), _))
+            if operator(sign).is_some_and(|(precedence, _)| precedence == COMPARISON))
     }
 
     fn prefix(&mut self) -> Result<Part, Fault> {
-        let Some((token, span)) = self.words.get(self.next).cloned() else {
+        let Some((token, span)) = self.tokens.get(self.next).cloned() else {
             return Err(Fault::new(self.end..self.end, "the expression ends too early"));
         };
         let code = self.code.len();
@@ -295,23 +297,14 @@ impl Compiler<'_> {
             }
         }
         let span = span.start..self.expect(")")?.end;
-        let wanted = match (name, unary) {
-            ("if", _) => "3 (condition, then, otherwise)",
-            (_, Some(_)) => "1",
-            ("min" | "max", _) => "at least 2",
-            _ => "2",
+        let (expected, fits) = match (name, unary) {
+            ("if", _) => ("3 arguments (condition, then, otherwise)", count == 3),
+            (_, Some(_)) => ("1 argument", count == 1),
+            ("min" | "max", _) => ("at least 2 arguments", count >= 2),
+            _ => ("2 arguments", count == 2),
         };
-        let right = match wanted {
-            "1" => count == 1,
-            "2" => count == 2,
-            "at least 2" => count >= 2,
-            _ => count == 3,
-        };
-        if !right {
-            return Err(Fault::new(
-                span,
-                format!("`{name}` takes {wanted} arguments, got {count}"),
-            ));
+        if !fits {
+            return Err(Fault::new(span, format!("`{name}` takes {expected}, got {count}")));
         }
         if let Some(function) = unary {
             self.code.push(Instruction::One(function));
@@ -325,11 +318,11 @@ impl Compiler<'_> {
     }
 
     pub(super) fn at_sign(&self, sign: &str) -> bool {
-        matches!(self.words.get(self.next), Some((Token::Sign(here), _)) if *here == sign)
+        matches!(self.tokens.get(self.next), Some((Token::Sign(here), _)) if *here == sign)
     }
 
     pub(super) fn expect(&mut self, sign: &str) -> Result<Range<usize>, Fault> {
-        match self.words.get(self.next) {
+        match self.tokens.get(self.next) {
             Some((Token::Sign(here), span)) if *here == sign => {
                 self.next += 1;
                 Ok(span.clone())

@@ -10,11 +10,11 @@ pub struct Mistake {
     pub message: String,
     /// What to do about it, often the name that was probably meant.
     pub help: Option<String>,
-    /// The bytes of the schema text that it concerns.
+    /// The byte range in the schema's text.
     pub span: Range<usize>,
-    /// Line of the text, from 1.
+    /// Line of the text, counted from 1.
     pub line: usize,
-    /// Column of the line in characters, from 1.
+    /// Column in the line, in characters, counted from 1.
     pub column: usize,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Mistakes<'a> {
     }
 }
 
-/// Line and column of a byte offset, both from 1.
+/// Line and column of a byte offset, both counted from 1.
 fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(offset)];
     let line = before.matches('\n').count() + 1;

@@ -1,4 +1,4 @@
-//! Evaluating expressions in bulk: one instruction at a time over a block of rows.
+//! Evaluates expressions in bulk: one instruction at a time over a block of rows.
 
 use super::expression::{Binary, Expression, Instruction, Unary};
 
@@ -15,41 +15,41 @@ impl Columns for [f64] {
     }
 }
 
-/// Rows per block: the values held stay in the first-level cache.
+/// Rows per block: few enough that the values on the stack stay in the first-level cache.
 const BLOCK: usize = 512;
 
 impl Expression {
     /// The value in each row `from..from + into.len()`, written into `into`.
     ///
-    /// Booleans come out as 0 and 1. A value may be NaN or infinite where the arithmetic is
-    /// (`log(0)`, `0 / 0`); callers that cannot use such a value have to look.
+    /// Booleans come out as 0 and 1. A value is NaN or infinite where the arithmetic is
+    /// (`0 / 0`, `log(0)`); callers that cannot use such a value have to check.
     pub fn evaluate<C: Columns + ?Sized>(&self, columns: &C, from: usize, into: &mut [f64]) {
-        let mut held = vec![0.0; (self.depth() * BLOCK).max(BLOCK)];
+        let mut stack = vec![0.0; (self.depth() * BLOCK).max(BLOCK)];
         for (block, out) in into.chunks_mut(BLOCK).enumerate() {
             let rows = out.len();
             let first = from + block * BLOCK;
-            let mut top = 0; // values held so far
+            let mut top = 0; // values on the stack
             for instruction in self.code() {
                 match *instruction {
                     Instruction::Constant(value) => {
-                        held[top * BLOCK..][..rows].fill(value);
+                        stack[top * BLOCK..][..rows].fill(value);
                         top += 1;
                     }
                     Instruction::Load(slot) => {
-                        columns.load(slot, first, &mut held[top * BLOCK..][..rows]);
+                        columns.load(slot, first, &mut stack[top * BLOCK..][..rows]);
                         top += 1;
                     }
                     Instruction::One(function) => {
-                        one(function, &mut held[(top - 1) * BLOCK..][..rows]);
+                        one(function, &mut stack[(top - 1) * BLOCK..][..rows]);
                     }
                     Instruction::Two(function) => {
                         top -= 1;
-                        let (left, right) = held.split_at_mut(top * BLOCK);
+                        let (left, right) = stack.split_at_mut(top * BLOCK);
                         two(function, &mut left[(top - 1) * BLOCK..][..rows], &right[..rows]);
                     }
                     Instruction::Choose => {
                         top -= 2;
-                        let (left, right) = held.split_at_mut(top * BLOCK);
+                        let (left, right) = stack.split_at_mut(top * BLOCK);
                         let choice = &mut left[(top - 1) * BLOCK..][..rows];
                         for (index, value) in choice.iter_mut().enumerate() {
                             let (then, otherwise) = (right[index], right[BLOCK + index]);
@@ -58,7 +58,7 @@ impl Expression {
                     }
                 }
             }
-            out.copy_from_slice(&held[..rows]);
+            out.copy_from_slice(&stack[..rows]);
         }
     }
 
@@ -118,7 +118,7 @@ fn two(function: Binary, left: &mut [f64], right: &[f64]) {
         Binary::GreaterOrEqual => each(left, right, |x, y| truth(x >= y)),
         Binary::And => each(left, right, |x, y| truth(x != 0.0 && y != 0.0)),
         Binary::Or => each(left, right, |x, y| truth(x != 0.0 || y != 0.0)),
-        // Unlike f64::min and f64::max these hand a NaN on instead of hiding it.
+        // Unlike f64::min and f64::max, these propagate NaN.
         Binary::Min => each(left, right, |x, y| if y < x || y.is_nan() { y } else { x }),
         Binary::Max => each(left, right, |x, y| if y > x || y.is_nan() { y } else { x }),
         Binary::Hypot => each(left, right, f64::hypot),

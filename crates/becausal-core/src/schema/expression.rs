@@ -1,4 +1,4 @@
-//! Expressions over the variables of a transition: what a reward term or a termination is.
+//! Expressions over the variables of a transition: reward terms and terminations.
 
 use super::compile;
 use super::token::Fault;
@@ -20,7 +20,7 @@ use super::variable::Variable;
 pub struct Expression {
     source: String,
     code: Vec<Instruction>,
-    /// How many values are held at once, at most.
+    /// The maximum number of values on the stack.
     depth: usize,
     parents: Vec<Parent>,
 }
@@ -30,7 +30,7 @@ pub struct Expression {
 pub struct Parent {
     /// Index of the variable in the schema.
     pub variable: usize,
-    /// Whether its value after the step is read.
+    /// Whether the expression reads its value after the step.
     pub next: bool,
 }
 
@@ -41,17 +41,17 @@ pub(super) enum Wanted {
     Boolean,
 }
 
-/// One step of a stack machine. Booleans are the numbers 0 and 1, categories their indices.
+/// One instruction of a stack machine. Booleans are the numbers 0 and 1, categories their indices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Instruction {
     Constant(f64),
     /// Pushes the values of a slot.
     Load(usize),
-    /// Replaces the top.
+    /// Replaces the top value.
     One(Unary),
-    /// Replaces the two on top.
+    /// Replaces the top two values.
     Two(Binary),
-    /// condition, then, otherwise: replaces the three on top.
+    /// Replaces the top three values: condition, then, otherwise.
     Choose,
 }
 
@@ -98,8 +98,8 @@ pub(super) enum Binary {
 }
 
 impl Expression {
-    /// Reads `source` with the names of `variables`. All faults found are returned; none are
-    /// when the only thing wrong is a variable whose declaration is `broken`.
+    /// Compiles `source` with the names of `variables`. An error lists all faults found. The list
+    /// is empty if the only fault is the use of a `broken` variable, whose declaration is wrong.
     pub(super) fn compile(
         source: &str,
         variables: &[Variable],
@@ -107,27 +107,28 @@ impl Expression {
         wanted: Wanted,
     ) -> Result<Self, Vec<Fault>> {
         let (code, parents) = compile::compile(source, variables, broken, wanted)?;
-        let mut held: usize = 0;
+        let mut height: usize = 0;
         let mut depth = 0;
         for instruction in &code {
             match instruction {
-                Instruction::Constant(_) | Instruction::Load(_) => held += 1,
+                Instruction::Constant(_) | Instruction::Load(_) => height += 1,
                 Instruction::One(_) => {}
-                Instruction::Two(_) => held -= 1,
-                Instruction::Choose => held -= 2,
+                Instruction::Two(_) => height -= 1,
+                Instruction::Choose => height -= 2,
             }
-            depth = depth.max(held);
+            depth = depth.max(height);
         }
         Ok(Self { source: source.to_owned(), code, depth, parents })
     }
 
-    /// The text it was read from.
+    /// The text it was compiled from.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The variables it reads, each once, in the order of the schema, current values first.
+    /// The variables it reads, each once, in the order of the schema; a current value comes before
+    /// its next value.
     #[must_use]
     pub fn parents(&self) -> &[Parent] {
         &self.parents

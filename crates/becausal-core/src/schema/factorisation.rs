@@ -8,7 +8,7 @@ use super::variable::{Role, Slot, Variable};
 
 /// A factorised MDP: its variables, reward terms and termination.
 ///
-/// The variables stand in the order states, actions, outcomes, each in the order of the file.
+/// The variables are ordered states, actions, outcomes; each group keeps the order of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
     pub(super) name: String,
@@ -22,9 +22,9 @@ pub struct Schema {
 /// A named term of the reward; the reward of a transition is the sum of its terms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reward {
-    /// How texts call it.
+    /// The name shown in texts.
     pub name: String,
-    /// Its value in a transition.
+    /// Computes its value in a transition.
     pub expression: Expression,
 }
 
@@ -54,13 +54,13 @@ impl Schema {
         next.chain(self.of_role(Role::Outcome).map(|outcome| outcome.name.clone())).collect()
     }
 
-    /// The name of what it describes.
+    /// The name of the environment that it describes.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A sentence about it.
+    /// A one-sentence description.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
         self.description.as_deref()
@@ -83,13 +83,13 @@ impl Schema {
         &self.rewards
     }
 
-    /// When an episode ends, if that can be read off a transition.
+    /// When an episode ends, if a transition shows it.
     #[must_use]
     pub fn termination(&self) -> Option<&Expression> {
         self.termination.as_ref()
     }
 
-    /// The places of the numbers of a transition: states, actions, outcomes, next states.
+    /// The slots of a transition in order: states, actions, outcomes, next states.
     #[must_use]
     pub fn slots(&self) -> &[Slot] {
         &self.slots

@@ -2,7 +2,7 @@
 
 use super::variable::{Role, Slot, Variable};
 
-/// All slots of a transition in order. `variables` stand in the order of their roles.
+/// All slots of a transition in order. `variables` must be ordered by role.
 pub(super) fn slots(variables: &[Variable]) -> Vec<Slot> {
     let now = variables.iter().enumerate().map(|(index, variable)| (index, variable, false));
     let next = now.clone().filter(|(_, variable, _)| variable.role == Role::State);

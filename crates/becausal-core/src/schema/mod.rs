@@ -1,4 +1,4 @@
-//! What an environment consists of: variables, reward terms and termination, read from TOML.
+//! The parts of an environment: variables, reward terms and termination, read from TOML.
 //!
 //! ```
 //! use becausal_core::Schema;
@@ -40,5 +40,5 @@ pub use evaluate::Columns;
 pub use expression::{Expression, Parent};
 pub use factorisation::{Reward, Schema};
 pub use suggest::{nearest, suggestion};
-pub(crate) use variable::LARGEST_EXACT;
+pub(crate) use variable::MAX_EXACT_INTEGER;
 pub use variable::{Bounds, Kind, Role, Slot, Variable};

@@ -1,4 +1,4 @@
-//! A schema from TOML, with every mistake at its line and column.
+//! Reads a schema from TOML and reports every mistake with its line and column.
 
 use std::ops::Range;
 
@@ -12,11 +12,12 @@ use super::suggest::suggestion;
 use super::token::is_name;
 use super::variable::{Bounds, Kind, Role, Variable};
 
-/// Columns of recorded data that are no variables.
+/// Columns of recorded data that are not variables.
 pub(crate) const RECORD_COLUMNS: [&str; 4] = ["episode", "terminated", "truncated", "reward"];
 
-/// A vector of more elements is a mistake, not a variable: the number is used to allocate.
-const LARGEST_VECTOR: usize = 10_000;
+/// Maximum number of elements of a vector. The number is used to allocate memory, so a huge one is
+/// reported as a mistake.
+const MAX_VECTOR_SIZE: usize = 10_000;
 
 /// `origin` says where recorded data come from; it is no part of the schema itself.
 const TABLES: [&str; 8] =
@@ -28,7 +29,7 @@ impl Schema {
     /// Reads a schema.
     ///
     /// # Errors
-    /// All mistakes found, each at its line and column with the name that was probably meant.
+    /// All mistakes found, each with its line, its column and the name that was probably meant.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         let mut mistakes = Mistakes::new(text);
         let document = match Document::parse(text) {
@@ -48,7 +49,7 @@ impl Schema {
 struct Reader<'a, 'b> {
     text: &'a str,
     mistakes: &'b mut Mistakes<'a>,
-    /// Names whose declaration is wrong: using them is no further mistake.
+    /// Names whose declaration is wrong. Their uses are not reported again.
     broken: Vec<String>,
 }
 
@@ -83,7 +84,7 @@ impl Reader<'_, '_> {
                 }
                 if variables.iter().any(|variable| variable.name == key) {
                     let message = format!("`{key}` is declared twice");
-                    let help = "states, actions and outcomes share their names";
+                    let help = "states, actions and outcomes need different names";
                     self.mistakes.add(span, message, Some(help.into()));
                 } else if let Some(variable) = self.variable(key, role, item) {
                     variables.push(variable);
@@ -168,13 +169,13 @@ impl Reader<'_, '_> {
             match value.as_str() {
                 Some("") => self.mistakes.add(span, "a label cannot be empty", None),
                 Some(label) if label.contains('"') => {
-                    self.mistakes.add(span, "a label cannot hold a double quote", None);
+                    self.mistakes.add(span, "a label cannot contain a double quote", None);
                 }
                 Some(label) if label.trim() != label => {
                     self.mistakes.add(span, "a label cannot begin or end with a space", None);
                 }
                 Some(label) if labels.iter().any(|known| known == label) => {
-                    self.mistakes.add(span, format!("the label \"{label}\" stands twice"), None);
+                    self.mistakes.add(span, format!("duplicate label \"{label}\""), None);
                 }
                 Some(label) => labels.push(label.to_owned()),
                 None => {
@@ -193,11 +194,11 @@ impl Reader<'_, '_> {
     fn size(&mut self, item: &Item) -> Option<usize> {
         let size = item.as_integer().and_then(|size| usize::try_from(size).ok());
         match size {
-            Some(size) if (1..=LARGEST_VECTOR).contains(&size) => Some(size),
+            Some(size) if (1..=MAX_VECTOR_SIZE).contains(&size) => Some(size),
             _ => {
                 let found = item.to_string();
                 let message = format!(
-                    "`size` must be a whole number from 1 to {LARGEST_VECTOR}, got {}",
+                    "`size` must be a whole number from 1 to {MAX_VECTOR_SIZE}, got {}",
                     found.trim()
                 );
                 self.mistakes.add(item.span().unwrap_or(0..0), message, None);
@@ -315,7 +316,7 @@ fn name_objection(name: &str) -> Option<String> {
         ));
     }
     if reserved().any(|word| word == name) {
-        return Some(format!("`{name}` means something else in expressions: choose another name"));
+        return Some(format!("`{name}` is reserved in expressions: choose another name"));
     }
     if RECORD_COLUMNS.contains(&name) {
         return Some(format!("`{name}` is a column of recorded data: choose another name"));
@@ -331,7 +332,7 @@ fn value_span(table: &dyn TableLike, key: &str) -> Range<usize> {
     table.get(key).and_then(Item::span).unwrap_or(0..0)
 }
 
-/// For each byte of a decoded string (and its end), the byte of its TOML form that it comes from.
+/// For each byte of a decoded string and for its end: the offset in its TOML form.
 fn offsets(raw: &str, decoded: &str) -> Vec<usize> {
     let quote = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quote| raw.starts_with(quote));
     let Some(quote) = quote else {

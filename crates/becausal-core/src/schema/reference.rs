@@ -26,7 +26,7 @@ impl Compiler<'_> {
 
     pub(super) fn skip_primes_and_index(&mut self) {
         while let Some((Token::Sign("'" | "[" | "]") | Token::Number(_), _)) =
-            self.words.get(self.next)
+            self.tokens.get(self.next)
         {
             self.next += 1;
         }
@@ -97,7 +97,7 @@ impl Compiler<'_> {
     /// The number between `[` and `]`.
     pub(super) fn index(&mut self, variable: &Variable) -> Result<usize, Fault> {
         let size = variable.elements();
-        let Some((token, span)) = self.words.get(self.next).cloned() else {
+        let Some((token, span)) = self.tokens.get(self.next).cloned() else {
             return Err(Fault::new(self.end..self.end, "the expression ends too early"));
         };
         self.next += 1;

@@ -1,6 +1,6 @@
-//! "Did you mean": the known name that a mistyped one was probably meant to be.
+//! "Did you mean": finds the known name closest to a mistyped one.
 
-/// The candidate nearest to `name`, when it is near enough to be a slip of the hand.
+/// The candidate closest to `name`, if it is close enough to be a typo.
 #[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = name.to_lowercase();
@@ -11,7 +11,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         })
         .filter(|(distance, candidate)| {
             let length = name.chars().count().max(candidate.chars().count());
-            // A third of the letters may be wrong; or one is the beginning of the other.
+            // Up to a third of the letters differ, or `name` is a prefix of the candidate.
             distance * 3 <= length.max(3)
                 || (folded.chars().count() >= 3 && candidate.to_lowercase().starts_with(&folded))
         })
@@ -19,7 +19,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// A sentence for an error: the probable name, or else all of them (at most twenty).
+/// A hint for an error message: the name that was probably meant, or else all names (at most 20).
 #[must_use]
 pub fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
     if let Some(candidate) = nearest(name, candidates.clone()) {
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_finds_its_word() {
+    fn a_typo_finds_the_name_that_was_meant() {
         let names = ["velocity", "angle", "angle_velocity", "CartPole-v1", "x"];
         let cases = [
             ("veloctiy", Some("velocity")),
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_near_word_all_are_listed() {
+    fn all_names_are_listed_if_none_is_close() {
         assert_eq!(suggestion("banana", ["x", "angle"]), "expected one of `x`, `angle`");
         assert_eq!(suggestion("anlge", ["x", "angle"]), "did you mean `angle`?");
     }

@@ -1,8 +1,8 @@
-//! The words of the expression language.
+//! The tokens of the expression language.
 
 use std::ops::Range;
 
-/// A word of an expression.
+/// A token of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
     Number(f64),
@@ -32,15 +32,15 @@ impl Fault {
     }
 }
 
-/// Longer signs first, so that `<=` is not read as `<`.
+/// Longer signs come first, so that `<=` is not read as `<`.
 const SIGNS: [&str; 22] = [
     "**", "==", "!=", "<=", ">=", "&&", "||", "<", ">", "!", "+", "-", "*", "/", "^", "(", ")",
     "[", "]", ",", "'", "=",
 ];
 
-/// Splits an expression into words with their places.
+/// Splits an expression into tokens with their byte ranges.
 pub(super) fn tokens(source: &str) -> Result<Vec<(Token, Range<usize>)>, Fault> {
-    let mut words = Vec::new();
+    let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(first) = source[at..].chars().next() {
         let rest = &source[at..];
@@ -54,28 +54,28 @@ pub(super) fn tokens(source: &str) -> Result<Vec<(Token, Range<usize>)>, Fault> 
             let length = rest.find(|c: char| !is_name(c)).unwrap_or(rest.len());
             (Token::Name(rest[..length].to_owned()), length)
         } else if first == '"' {
-            let length = rest[1..].find('"').ok_or_else(|| {
-                Fault::new(at..source.len(), "a label that begins with \" has no closing \"")
-            })?;
+            let length = rest[1..]
+                .find('"')
+                .ok_or_else(|| Fault::new(at..source.len(), "the label has no closing \""))?;
             (Token::Label(rest[1..=length].to_owned()), length + 2)
         } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
             (Token::Sign(sign), sign.len())
         } else {
             let span = at..at + first.len_utf8();
-            let fault = Fault::new(span, format!("`{first}` means nothing here"));
+            let fault = Fault::new(span, format!("unexpected character `{first}`"));
             return Err(match first {
                 '&' => fault.help("write && for and"),
                 '|' => fault.help("write || for or"),
                 _ => fault,
             });
         };
-        words.push((token, at..at + length));
+        tokens.push((token, at..at + length));
         at += length;
     }
-    Ok(words)
+    Ok(tokens)
 }
 
-/// Whether `c` can stand inside a name.
+/// Whether `c` is allowed inside a name.
 pub(super) fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

@@ -11,14 +11,14 @@ use super::variable::Variable;
 /// The type of a part of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Type {
-    /// With the text of a literal, which may turn out to be a label: `a == 0`.
+    /// A literal keeps its text, because it may be a label: `a == 0`.
     Number(Option<String>),
     Boolean,
     /// A categorical variable, by index.
     Category(usize),
     /// A label, quoted or not, whose variable is on the other side of a comparison.
     Label(String),
-    /// An unknown name: reported already.
+    /// An unknown name, which was already reported.
     Unknown,
 }
 
@@ -34,13 +34,13 @@ impl Type {
     }
 }
 
-/// A part of the expression: its type and place. Its code ends where the code ends now.
+/// A part of an expression: its type and place. Its code is the end of the code so far.
 pub(super) struct Part {
     pub(super) kind: Type,
     pub(super) span: Range<usize>,
-    /// Where its own code begins.
+    /// Index of its first instruction.
     pub(super) code: usize,
-    /// A name without quotes that is no variable, allowed only as a label.
+    /// A name without quotes that is not a variable, allowed only as a label.
     pub(super) bare: bool,
 }
 
@@ -56,7 +56,7 @@ impl Compiler<'_> {
         Type::Number(None)
     }
 
-    /// Both sides are on the stack: checks their types and adds the operation.
+    /// Checks the types of both sides, whose code is already there, and adds the operation.
     pub(super) fn combine(
         &mut self,
         binary: Binary,
@@ -118,7 +118,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Puts a label's index where its place was held.
+    /// Replaces the placeholder of a label by its index.
     pub(super) fn label(&mut self, variable: usize, text: &str, part: &Part) {
         let labels = self.variables[variable].kind.labels();
         match labels.iter().position(|label| label == text) {

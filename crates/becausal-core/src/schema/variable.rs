@@ -1,4 +1,4 @@
-//! Variables: what a state, an action or an outcome is made of.
+//! Variables: the parts of a state, an action or an outcome.
 
 use std::fmt;
 
@@ -25,16 +25,16 @@ impl Role {
     }
 }
 
-/// What values a variable takes. Each element of a vector takes the same.
+/// The values that a variable, or each element of a vector, can take.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// A real number, finite, inside its bounds where there are any.
+    /// A finite real number within the bounds, if there are any.
     Continuous(Bounds),
-    /// A whole number, inside its bounds where there are any.
+    /// A whole number within the bounds, if there are any.
     Integer(Bounds),
-    /// True or false; 1 or 0 as a number.
+    /// True or false, stored as 1 or 0.
     Boolean,
-    /// One of these labels; its index as a number.
+    /// One of these labels, stored as its index.
     Categorical(Vec<String>),
 }
 
@@ -78,7 +78,7 @@ impl Kind {
         }
     }
 
-    /// The labels of a categorical kind; none for the others.
+    /// The labels of a categorical kind; empty for other kinds.
     #[must_use]
     pub fn labels(&self) -> &[String] {
         match self {
@@ -101,7 +101,7 @@ impl Kind {
         }
     }
 
-    /// Why `value` is none of this kind's values, or `None` when it is one.
+    /// Why `value` is not a value of this kind, or `None` if it is one.
     #[must_use]
     pub fn objection(&self, value: f64) -> Option<String> {
         let whole = value.fract() == 0.0;
@@ -112,15 +112,15 @@ impl Kind {
                 Some(format!("{value} is out of bounds: expected {bounds}"))
             }
             Self::Integer(_) if !whole => Some(format!("expected a whole number, got {value}")),
-            Self::Integer(_) if value.abs() > LARGEST_EXACT => {
-                Some(format!("{value} is too large to be kept exactly (beyond 2^53)"))
+            Self::Integer(_) if value.abs() > MAX_EXACT_INTEGER => {
+                Some(format!("{value} is too large to be stored exactly (beyond 2^53)"))
             }
             Self::Boolean if value != 0.0 && value != 1.0 => {
                 Some(format!("expected true or false (1 or 0), got {value}"))
             }
             Self::Categorical(labels) if !whole || value < 0.0 || value >= labels.len() as f64 => {
                 Some(format!(
-                    "{value} is no index of a label: expected 0 to {}",
+                    "{value} is not the index of a label: expected 0 to {}",
                     labels.len().saturating_sub(1)
                 ))
             }
@@ -129,34 +129,34 @@ impl Kind {
     }
 }
 
-/// The largest whole number up to which a double holds all whole numbers, 2^53.
-pub(crate) const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+/// 2^53: a double stores every whole number up to this exactly.
+pub(crate) const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// A named quantity of a factorised MDP, scalar or vector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// A word: letters, digits and `_`.
+    /// Letters, digits and `_`.
     pub name: String,
     /// State, action or outcome.
     pub role: Role,
-    /// The values it, or each of its elements, takes.
+    /// The values that it, or each of its elements, can take.
     pub kind: Kind,
     /// The number of elements of a vector; `None` for a scalar.
     pub size: Option<usize>,
-    /// What it is measured in, for texts: `"m/s"`.
+    /// The unit shown in texts: `"m/s"`.
     pub unit: Option<String>,
-    /// How texts call it, where the name is too terse: `"angular velocity"`.
+    /// The name shown in texts, if `name` is too terse: `"angular velocity"`.
     pub label: Option<String>,
 }
 
 impl Variable {
-    /// How many numbers it takes to hold a value.
+    /// The number of its elements: 1 for a scalar.
     #[must_use]
     pub fn elements(&self) -> usize {
         self.size.unwrap_or(1)
     }
 
-    /// How texts call the variable.
+    /// The name shown in texts.
     #[must_use]
     pub fn title(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.name)
@@ -165,8 +165,8 @@ impl Variable {
 
 /// The place of one number in a transition: an element of a variable, before or after the step.
 ///
-/// The slots of a schema stand in the order states, actions, outcomes, next states; a column of
-/// recorded data is the values of one slot.
+/// The slots of a schema are ordered states, actions, outcomes, next states. A column of recorded
+/// data contains the values of one slot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slot {
     /// Index of the variable in [`Schema::variables`](crate::Schema::variables).

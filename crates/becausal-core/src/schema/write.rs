@@ -1,4 +1,4 @@
-//! A schema as TOML, in one canonical form: reading it back gives the same schema.
+//! Writes a schema as TOML in a canonical form; reading it back gives the same schema.
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 

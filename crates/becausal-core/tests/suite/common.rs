@@ -1,4 +1,4 @@
-//! Transitions with every kind of variable, for several tests.
+//! Transitions with every kind of variable, shared by several tests.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use becausal_core::data::Row;
 use becausal_core::schema::Kind;
 use becausal_core::{Schema, Stream, Transitions};
 
-/// The endings of the file formats.
+/// The extensions of the file formats.
 pub const ENDINGS: [&str; 3] = ["csv", "parquet", "npz"];
 
-/// A schema with every kind, scalar and vector, and labels that need care.
+/// A schema with every kind, scalar and vector, and labels that are hard to store.
 pub fn mixed_schema() -> Arc<Schema> {
     let text = r#"
         name = "Mixed"
@@ -34,7 +34,7 @@ pub fn mixed_schema() -> Arc<Schema> {
 
 /// Random transitions in episodes of `length` rows.
 pub fn mixed(rows: usize, length: usize, seed: u64) -> Transitions {
-    // Doubles that are easily lost on the way through a file.
+    // Doubles that files easily lose.
     const SPECIAL: [f64; 6] = [0.1, -0.0, 5e-324, 1.797e308, -1e-300, 123_456_789.123_456_79];
     let schema = mixed_schema();
     let mut stream = Stream::new(seed);

@@ -1,13 +1,11 @@
-//! Transitions and their files: what is written is read back, and what is wrong is refused.
+//! Transitions and their files: written data is read back exactly, and wrong data is rejected.
 
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::{ENDINGS, mixed, mixed_schema};
-use becausal_core::data::{
-    Column, Problem, ReadOptions, Recording, Spread, Standardisation, Writer, read, write,
-};
+use becausal_core::data::{Column, Problem, ReadOptions, Recording, Spread, Writer, read, write};
 use becausal_core::{Schema, Stream, Transitions};
 use proptest::prelude::*;
 
@@ -19,7 +17,7 @@ fn reread(transitions: &Transitions, ending: &str) -> Recording {
 }
 
 #[test]
-fn what_is_written_is_read_back_exactly() {
+fn written_transitions_are_read_back_exactly() {
     let transitions = mixed(200, 7, 3);
     for ending in ENDINGS {
         let recording = reread(&transitions, ending);
@@ -31,7 +29,7 @@ fn what_is_written_is_read_back_exactly() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
     #[test]
-    fn any_transitions_survive_any_file(rows in 1..300usize, length in 1..50usize, seed in any::<u64>()) {
+    fn any_transitions_survive_a_round_trip_in_any_format(rows in 1..300usize, length in 1..50usize, seed in any::<u64>()) {
         let transitions = mixed(rows, length, seed);
         for ending in ENDINGS {
             prop_assert_eq!(&reread(&transitions, ending).transitions, &transitions);
@@ -40,7 +38,7 @@ proptest! {
 }
 
 #[test]
-fn a_file_is_the_same_however_its_rows_come_in() {
+fn a_file_does_not_depend_on_how_its_rows_are_split_into_pieces() {
     let transitions = mixed(500, 9, 1);
     for ending in ENDINGS {
         let folder = tempfile::tempdir().expect("a folder");
@@ -51,7 +49,7 @@ fn a_file_is_the_same_however_its_rows_come_in() {
         for episode in 0..transitions.episodes() {
             writer.append(&transitions.slice(transitions.episode(episode))).expect("added");
         }
-        assert!(!pieces.exists(), "nothing stands under the name before the end");
+        assert!(!pieces.exists(), "the file appears only when it is complete");
         writer.finish().expect("finished");
         assert_eq!(
             fs::read(&whole).expect("whole"),
@@ -76,7 +74,7 @@ fn an_unfinished_file_leaves_nothing_behind() {
 }
 
 #[test]
-fn slices_and_selections_keep_rows_and_boundaries() {
+fn slices_and_selections_keep_rows_and_episodes() {
     let transitions = mixed(100, 10, 2);
     assert_eq!(transitions.episodes(), 10);
     assert_eq!(transitions.episode(3), 30..40);
@@ -104,7 +102,7 @@ fn slices_and_selections_keep_rows_and_boundaries() {
 }
 
 #[test]
-fn a_split_keeps_episodes_whole_and_sides_apart() {
+fn a_split_puts_every_episode_on_exactly_one_side() {
     let transitions = mixed(1000, 10, 2);
     for (share, seed) in [(0.1, 0), (0.25, 1), (0.5, 2), (0.0, 3), (1.0, 4)] {
         let split = transitions.split_episodes(share, &mut Stream::new(seed));
@@ -123,7 +121,7 @@ fn a_split_keeps_episodes_whole_and_sides_apart() {
 }
 
 #[test]
-fn samples_are_even_and_repeatable() {
+fn samples_are_uniform_and_reproducible() {
     let transitions = mixed(10, 5, 2);
     let rows = transitions.sample(10_000, &mut Stream::new(1));
     assert_eq!(rows, transitions.sample(10_000, &mut Stream::new(1)));
@@ -134,7 +132,7 @@ fn samples_are_even_and_repeatable() {
 }
 
 #[test]
-fn statistics_survive_a_large_mean_and_constants() {
+fn statistics_are_accurate_for_large_means_and_constants() {
     let column = Column::Numbers((0..1000).map(|index| 1e9 + f64::from(index % 2)).collect());
     let spread = Spread::of(&column).expect("rows");
     assert_eq!((spread.minimum, spread.maximum, spread.mean), (1e9, 1e9 + 1.0, 1e9 + 0.5));
@@ -143,25 +141,6 @@ fn statistics_survive_a_large_mean_and_constants() {
     assert_eq!((constant.mean, constant.deviation), (0.1, 0.0));
     assert!(constant.is_constant());
     assert_eq!(Spread::of(&Column::Numbers(Vec::new())), None);
-}
-
-#[test]
-fn standardised_values_have_mean_0_and_deviation_1() {
-    let transitions = mixed(500, 10, 2);
-    let standard = Standardisation::of(&transitions);
-    let schema = transitions.schema();
-    let slot = |name: &str| schema.slots().iter().position(|slot| slot.name == name).expect(name);
-    let x = slot("x");
-    let values = transitions.column(x).to_numbers();
-    let scaled: Vec<f64> = values.iter().map(|&value| standard.apply(x, value)).collect();
-    let spread = Spread::of(&Column::Numbers(scaled)).expect("rows");
-    assert!(spread.mean.abs() < 1e-12 && (spread.deviation - 1.0).abs() < 1e-12);
-    assert!((standard.undo(x, standard.apply(x, 3.25)) - 3.25).abs() < 1e-12);
-    // A state and its next value share their scale; booleans and categories are left alone.
-    assert_eq!(standard.scale[slot("x'")], standard.scale[x]);
-    for name in ["legs[0]", "mode", "engine", "crash"] {
-        assert_eq!((standard.mean[slot(name)], standard.scale[slot(name)]), (0.0, 1.0), "{name}");
-    }
 }
 
 #[test]
@@ -193,7 +172,7 @@ fn hover(text: &str) -> Result<Recording, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("log.csv");
     fs::write(&path, text).expect("written");
-    let schema = Some(Arc::new(Schema::parse(HOVER).expect("right")));
+    let schema = Some(Arc::new(Schema::parse(HOVER).expect("a valid schema")));
     let shorten = |text: String| text.replace(&format!("{}: ", path.display()), "");
     read(&path, &ReadOptions { schema, ..ReadOptions::default() })
         .map_err(|error| shorten(error.to_string()))
@@ -206,7 +185,7 @@ fn numbers(transitions: &Transitions, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn in_a_log_in_sequence_the_next_row_is_the_next_state() {
+fn in_a_sequential_log_the_next_row_contains_the_next_state() {
     let log = "episode,height,on,engine,reward\n\
         a,1,0,up,0.5\na,2,1,off,0.25\na,3,0,up,9\n\
         b,10,true,up,1\nb,200,false,off,2\n";
@@ -219,7 +198,7 @@ fn in_a_log_in_sequence_the_next_row_is_the_next_state() {
     assert_eq!(numbers(transitions, "on'"), [1.0, 0.0, 0.0]);
     assert_eq!(numbers(transitions, "engine"), [1.0, 0.0, 1.0]);
     assert_eq!(transitions.reward(), Some(&[0.5, 0.25, 1.0][..]));
-    // The end of an episode comes from the schema; one that goes on is cut short.
+    // The schema says which episodes terminated; the others are truncated.
     assert_eq!(transitions.terminated(), [false, false, true]);
     assert_eq!(transitions.truncated(), [false, true, false]);
     let notes = recording.notes.join("\n");
@@ -228,7 +207,7 @@ fn in_a_log_in_sequence_the_next_row_is_the_next_state() {
 }
 
 #[test]
-fn a_log_may_end_its_episodes_with_a_bare_state() {
+fn the_last_row_of_an_episode_may_contain_only_a_state() {
     let log = "episode,height,on,engine,reward,terminated\n\
         0,1,0,up,1,0\n0,2,1,,,1\n1,5,0,up,1,0\n1,6,0,off,,0\n";
     let transitions = hover(log).expect("a log").transitions;
@@ -240,28 +219,28 @@ fn a_log_may_end_its_episodes_with_a_bare_state() {
 }
 
 #[test]
-fn a_log_in_sequence_may_mark_ends_instead_of_numbering_episodes() {
+fn a_sequential_log_may_mark_ends_instead_of_numbering_episodes() {
     let log = "height,on,engine,terminated\n1,0,up,0\n2,0,up,1\n7,0,up,0\n8,0,off,0\n";
     let transitions = hover(log).expect("a log").transitions;
     assert_eq!(numbers(&transitions, "height'"), [2.0, 8.0]);
     assert_eq!(transitions.episodes(), 2);
     let bare = hover("height,on,engine\n1,0,up\n2,0,up\n").expect_err("no boundaries");
-    assert!(bare.contains("it cannot be told which rows follow each other"), "{bare}");
+    assert!(bare.contains("cannot tell which rows follow each other"), "{bare}");
     let lonely = hover("episode,height,on,engine\n1,1,0,up\n2,2,0,up\n").expect_err("no steps");
     assert!(lonely.contains("every episode has a single row"), "{lonely}");
 }
 
 #[test]
-fn without_episodes_a_jump_begins_one() {
+fn without_an_episode_column_a_jump_in_the_state_starts_an_episode() {
     let log = "height,on,engine,height',on'\n1,0,up,2,0\n2,0,up,3,0\n7,0,up,8,1\n8,1,off,9,0\n";
     let recording = hover(log).expect("a log");
     assert_eq!(recording.transitions.episodes(), 2);
     assert_eq!(recording.transitions.episode(0), 0..2);
-    assert!(recording.notes[0].starts_with("no column `episode`: 2 episodes found"));
+    assert!(recording.notes[0].starts_with("no column `episode`: found 2 episodes"));
 }
 
 #[test]
-fn labels_indices_and_several_spellings_are_understood() {
+fn labels_indices_and_several_spellings_are_accepted() {
     let log = "episode,height,on,engine,height',on'\n\
         0, 1.5 ,TRUE,1,2e0,False\n0,2,0,off,+3,1.0\n";
     let transitions = hover(log).expect("a log").transitions;
@@ -269,12 +248,12 @@ fn labels_indices_and_several_spellings_are_understood() {
     assert_eq!(numbers(&transitions, "on"), [1.0, 0.0]);
     assert_eq!(numbers(&transitions, "on'"), [0.0, 1.0]);
     assert_eq!(numbers(&transitions, "height'"), [2.0, 3.0]);
-    // Excel begins a file with a mark of the byte order.
+    // Excel starts a file with a byte order mark.
     assert!(hover(&format!("\u{feff}{log}")).is_ok());
 }
 
 #[test]
-fn wrong_logs_are_refused_with_row_and_column() {
+fn wrong_logs_are_rejected_with_row_and_column() {
     let head = "episode,height,on,engine,height',on'\n";
     let row = "0,1,0,up,2,0\n";
     let cases: [(String, &str); 22] = [
@@ -304,7 +283,7 @@ fn wrong_logs_are_refused_with_row_and_column() {
         ),
         (
             format!("{head}0,1,0,2,2,0\n"),
-            "column `engine`: 2 is no index of a label: expected 0 to 1, or a label: off, up",
+            "column `engine`: 2 is not the index of a label: expected 0 to 1, or a label: off, up",
         ),
         (format!("{head}0,1,0,up,2\n"), "line 2 has 5 fields, expected 6"),
         (format!("{head}0,1,0,up,2,0,9\n"), "line 2 has 7 fields, expected 6"),
@@ -318,18 +297,18 @@ fn wrong_logs_are_refused_with_row_and_column() {
         ),
         (
             head.replace("episode", "timestamp") + row,
-            "column `timestamp` is not in the schema (remove it, or leave it out with --ignore)",
+            "column `timestamp` is not in the schema (remove it or ignore it)",
         ),
-        (head.replace("on'", "height") + row, "column `height` stands twice (columns 2 and 6)"),
+        (head.replace("on'", "height") + row, "column `height` appears twice (columns 2 and 6)"),
         (head.replace("engine", "on'") + row, "column `engine` is missing (categorical action)"),
         (head.replace(',', ";") + row, "the columns are separated by ';': expected commas"),
         (
             format!("{head}{row}1,1,0,up,2,0\n{row}"),
-            "row 3 (line 4), column `episode`: episode 0 comes again after another began",
+            "row 3 (line 4), column `episode`: the rows of episode 0 are not contiguous",
         ),
         (
             head.replace("on'", "on',terminated") + "0,1,0,up,2,0,1\n0,2,0,up,3,0,0\n",
-            "row 1 (index 0): `terminated` is set, but the episode goes on",
+            "row 1 (index 0): `terminated` is set, but the episode continues",
         ),
         ("\u{0}\u{1}\u{2}".into(), "column `\u{0}\u{1}\u{2}` is not in the schema"),
         (
@@ -349,7 +328,7 @@ fn columns_can_be_ignored_by_name() {
     let path = folder.path().join("log.csv");
     let text = "when,height,on,engine,height',on'\nnoon,1,0,up,2,0\n";
     fs::write(&path, text).expect("written");
-    let schema = Some(Arc::new(Schema::parse(HOVER).expect("right")));
+    let schema = Some(Arc::new(Schema::parse(HOVER).expect("a valid schema")));
     let options = ReadOptions { schema, ignore: vec!["when".into()] };
     assert_eq!(read(&path, &options).expect("a log").transitions.len(), 1);
     let options = ReadOptions { ignore: vec!["wen".into(), "when".into()], ..options };
@@ -366,7 +345,7 @@ fn read_bytes(path: &Path, bytes: &[u8]) -> Result<Recording, String> {
 }
 
 #[test]
-fn every_cut_file_is_refused() {
+fn every_truncated_file_is_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     for ending in ["parquet", "npz"] {
         let path = folder.path().join(format!("data.{ending}"));
@@ -401,12 +380,12 @@ fn a_flipped_byte_never_causes_a_panic() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn random_bytes_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+    fn random_bytes_are_rejected(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
         let folder = tempfile::tempdir().expect("a folder");
         for ending in ENDINGS {
             let path = folder.path().join(format!("data.{ending}"));
             prop_assert!(read_bytes(&path, &bytes).is_err());
-            // With the marks of the format around them.
+            // With the magic bytes of the format around them.
             let framed = [b"PAR1".as_slice(), &bytes, b"\x10\x00\x00\x00PAR1"].concat();
             prop_assert!(read_bytes(&path, &framed).is_err());
             let framed = [b"PK\x03\x04".as_slice(), &bytes].concat();
@@ -433,7 +412,7 @@ fn archive(arrays: &[(&str, Vec<u8>)]) -> Vec<u8> {
 }
 
 #[test]
-fn wrong_arrays_are_refused_before_anything_is_allocated() {
+fn wrong_arrays_are_rejected_before_anything_is_allocated() {
     let plain = |shape: &str, kind: &str, bytes: usize| {
         let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
         array(&header, &vec![0; bytes])
@@ -446,10 +425,10 @@ fn wrong_arrays_are_refused_before_anything_is_allocated() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("log.npz");
         fs::write(&path, archive(arrays)).expect("written");
-        let schema = Some(Arc::new(Schema::parse(HOVER).expect("right")));
+        let schema = Some(Arc::new(Schema::parse(HOVER).expect("a valid schema")));
         read(&path, &ReadOptions { schema, ..ReadOptions::default() }).map_err(|e| e.to_string())
     };
-    let good = read_archive(&[height(), on(), engine(), episode()]).expect("right arrays");
+    let good = read_archive(&[height(), on(), engine(), episode()]).expect("valid arrays");
     assert_eq!(good.transitions.len(), 1);
     let cases = [
         (plain("(1000000000000,)", "<f8", 16), "needs 8000000000000 bytes, but 16 are there"),
@@ -457,11 +436,14 @@ fn wrong_arrays_are_refused_before_anything_is_allocated() {
         (plain("(3,)", "<f8", 24), "`on` has 2 rows, but `height` has 3"),
         (plain("(2, 2)", "<f8", 32), "`height` has the shape [2, 2], expected [rows]"),
         (plain("()", "<f8", 8), "`height` has the shape [], expected [rows]"),
-        (plain("(2,)", "|O", 16), "elements of type '|O' are not read (Python objects need code"),
-        (plain("(2,)", "<c16", 32), "elements of type '<c16' are not read"),
+        (
+            plain("(2,)", "|O", 16),
+            "elements of type '|O' are not supported (loading Python objects would run code",
+        ),
+        (plain("(2,)", "<c16", 32), "elements of type '<c16' are not supported"),
         (plain("(2,)", "<f2", 4), "save it as float64"),
         (plain("(2,)", "<U4", 32), "row 1 (index 0), column `height`: the cell is empty"),
-        (plain("(-2,)", "<f8", 16), "`-2` is no size of an array"),
+        (plain("(-2,)", "<f8", 16), "`-2` is not the size of an array"),
         (
             array("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2,), }", &[0; 16]),
             "array of records",
@@ -476,7 +458,7 @@ fn wrong_arrays_are_refused_before_anything_is_allocated() {
         let got = read_archive(&arrays).expect_err(expected);
         assert!(got.contains(expected), "expected: {expected}\n     got: {got}");
     }
-    // The same name twice, as no NumPy writes but other programs can.
+    // The same name twice; NumPy never writes that, but other programs can.
     let bytes =
         archive(&[height(), on(), engine(), episode(), ("episodf", plain("(2,)", ">u2", 4))]);
     let position = |needle: &[u8], from: usize| {
@@ -491,17 +473,17 @@ fn wrong_arrays_are_refused_before_anything_is_allocated() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("log.npz");
     fs::write(&path, twice).expect("written");
-    let schema = Some(Arc::new(Schema::parse(HOVER).expect("right")));
+    let schema = Some(Arc::new(Schema::parse(HOVER).expect("a valid schema")));
     let error = read(&path, &ReadOptions { schema, ..ReadOptions::default() }).expect_err("twice");
-    assert!(error.to_string().contains("an array stands twice"), "{error}");
+    assert!(error.to_string().contains("two arrays have the same name"), "{error}");
 }
 
 #[test]
-fn arrays_in_either_order_are_understood() {
+fn row_major_and_column_major_arrays_are_read() {
     let schema = Schema::parse(
         "name = \"V\"\n[state]\nv = { kind = \"continuous\", size = 2 }\n[action]\na = { kind = \"boolean\" }\n",
     );
-    let schema = Some(Arc::new(schema.expect("right")));
+    let schema = Some(Arc::new(schema.expect("a valid schema")));
     for (order, bytes) in [("False", [1.0, 2.0, 3.0, 4.0_f32]), ("True", [1.0, 3.0, 2.0, 4.0])] {
         let header = format!("{{'descr': '>f4', 'fortran_order': {order}, 'shape': (2, 2), }}");
         let content: Vec<u8> = bytes.iter().flat_map(|value| value.to_be_bytes()).collect();
@@ -513,7 +495,7 @@ fn arrays_in_either_order_are_understood() {
             .expect("written");
         let transitions =
             read(&path, &ReadOptions { schema: schema.clone(), ..ReadOptions::default() })
-                .expect("right")
+                .expect("a valid file")
                 .transitions;
         assert_eq!(transitions.row(0), [1.0, 2.0, 1.0, 1.0, 2.0], "{order}");
         assert_eq!(transitions.row(1), [3.0, 4.0, 0.0, 3.0, 4.0], "{order}");
@@ -521,7 +503,7 @@ fn arrays_in_either_order_are_understood() {
 }
 
 #[test]
-fn a_missing_file_and_an_unknown_ending_are_told_apart() {
+fn a_missing_file_and_an_unknown_extension_give_different_errors() {
     let missing = read(Path::new("/no/such/data.csv"), &ReadOptions::default()).expect_err("none");
     assert!(matches!(missing.problem, Problem::System { action: "open", .. }), "{missing}");
     let ending = read(Path::new("data.xlsx"), &ReadOptions::default()).expect_err("unknown");
@@ -532,13 +514,13 @@ fn a_missing_file_and_an_unknown_ending_are_told_apart() {
 }
 
 #[test]
-fn a_file_without_any_schema_says_where_one_is_looked_for() {
+fn the_error_for_a_missing_schema_says_where_to_save_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("data.csv");
     fs::write(&path, "x\n1\n").expect("written");
     let error = read(&path, &ReadOptions::default()).expect_err("none").to_string();
     assert!(
-        error.contains("the file carries no schema: give one, or put it beside the file"),
+        error.contains("the file contains no schema: give one, or save it beside the file"),
         "{error}"
     );
     assert!(error.contains("data.schema.toml"), "{error}");

@@ -1,4 +1,4 @@
-//! What a schema and files of transitions promise.
+//! Tests of schemas and of files of transitions.
 
 mod common;
 mod data;

@@ -1,4 +1,4 @@
-//! Schemas: what they say, what they refuse, and that they survive a round trip.
+//! Schemas: reading, the errors of wrong ones, evaluation, and the round trip through TOML.
 
 use becausal_core::Schema;
 use becausal_core::schema::{Columns, Kind, Role};
@@ -50,8 +50,8 @@ fn value(expression: &str, transition: [f64; 13]) -> f64 {
 const HERE: [f64; 13] = [3.0, 4.0, 0.0, 1.0, 7.0, 2.0, 0.5, 1.0, 6.0, 8.0, 1.0, 0.0, 9.0];
 
 #[test]
-fn variables_keep_their_order_and_meaning() {
-    let schema = Schema::parse(LANDER).expect("a right schema");
+fn variables_and_slots_are_ordered_states_actions_outcomes_next_states() {
+    let schema = Schema::parse(LANDER).expect("a valid schema");
     let names: Vec<&str> = schema.slots().iter().map(|slot| slot.name.as_str()).collect();
     assert_eq!(
         names,
@@ -70,8 +70,8 @@ fn variables_keep_their_order_and_meaning() {
 }
 
 #[test]
-fn the_parents_of_a_reward_are_read_off_its_expression() {
-    let schema = Schema::parse(LANDER).expect("a right schema");
+fn the_parents_of_a_reward_are_the_variables_in_its_expression() {
+    let schema = Schema::parse(LANDER).expect("a valid schema");
     let parents: Vec<Vec<String>> =
         schema.rewards().iter().map(|reward| schema.parents_of(&reward.expression)).collect();
     assert_eq!(parents[0], ["x", "x'", "y", "y'"]);
@@ -81,7 +81,7 @@ fn the_parents_of_a_reward_are_read_off_its_expression() {
 }
 
 #[test]
-fn expressions_compute_what_they_say() {
+fn expressions_have_the_expected_values() {
     let cases = [
         ("100 * (hypot(x, y) - hypot(x', y'))", -500.0),
         ("2 + 3 * 4 ^ 2 / 8 - 1", 7.0),
@@ -104,9 +104,9 @@ fn expressions_compute_what_they_say() {
     for (expression, expected) in cases {
         assert_eq!(value(expression, HERE), expected, "{expression}");
     }
-    // Both spellings of an element's next value are one slot.
+    // Both spellings of an element's next value mean the same slot.
     assert_eq!(value("if(legs'[0] == legs[0]', 1, 0)", HERE), 1.0);
-    // A NaN is handed on, not hidden.
+    // NaN is propagated, not hidden.
     assert!(value("min(log(0 - 1), 1)", HERE).is_nan());
     assert!(value("max(1, log(0 - 1))", HERE).is_nan());
     // The branch not taken does not matter.
@@ -114,7 +114,7 @@ fn expressions_compute_what_they_say() {
 }
 
 #[test]
-fn mistakes_in_expressions_name_their_place_and_the_probable_word() {
+fn mistakes_in_expressions_have_their_place_and_a_suggestion() {
     let cases = [
         (
             "x + vleocity",
@@ -125,8 +125,8 @@ fn mistakes_in_expressions_name_their_place_and_the_probable_word() {
         ("hypo(x, y)", "unknown function `hypo` (did you mean `hypot`?)"),
         ("hypot(x)", "`hypot` takes 2 arguments, got 1"),
         ("min(x)", "`min` takes at least 2 arguments, got 1"),
-        ("if(crash, 1)", "`if` takes 3 (condition, then, otherwise) arguments, got 2"),
-        ("sqrt()", "`sqrt` takes 1 arguments, got 0"),
+        ("if(crash, 1)", "`if` takes 3 arguments (condition, then, otherwise), got 2"),
+        ("sqrt()", "`sqrt` takes 1 argument, got 0"),
         (
             "crash + 1",
             "line 17, column 9: expected a number, got a boolean (write if(condition, 1, 0))",
@@ -150,13 +150,13 @@ fn mistakes_in_expressions_name_their_place_and_the_probable_word() {
         ("if(legs', 1, 0)", "for instance legs'[0]"),
         ("if(legs[2], 1, 0)", "`legs` has no such element (expected a whole number from 0 to 1)"),
         ("x[0]", "`x` is a single value, it has no elements"),
-        ("x ** 2", "`**` means nothing (write ^)"),
-        ("if(x = 2, 1, 0)", "`=` means nothing (write ==)"),
+        ("x ** 2", "unknown operator `**` (write ^)"),
+        ("if(x = 2, 1, 0)", "unknown operator `=` (write ==)"),
         ("if(0 < x < 2, 1, 0)", "comparisons cannot be chained (write a < b && b < c)"),
         ("if(crash and crash, 1, 0)", "unexpected `and` (write && for and)"),
         ("(x", "the expression ends too early (expected `)`)"),
         ("x y", "unexpected `y`"),
-        ("x # y", "`#` means nothing here"),
+        ("x # y", "unexpected character `#`"),
         ("", "the expression is empty"),
         ("1.2.3", "`1.2.3` is not a number"),
         ("1e999", "`1e999` is not a number"),
@@ -184,7 +184,7 @@ fn several_mistakes_are_reported_together_in_the_order_of_the_text() {
 }
 
 #[test]
-fn mistakes_in_the_file_name_their_place_and_the_probable_word() {
+fn mistakes_in_the_file_have_their_place_and_a_suggestion() {
     let cases = [
         (
             "[state]",
@@ -211,7 +211,7 @@ fn mistakes_in_the_file_name_their_place_and_the_probable_word() {
             "",
             "`engine` is categorical but has no labels",
         ),
-        ("\"left\"", "\"none\"", "the label \"none\" stands twice"),
+        ("\"left\"", "\"none\"", "duplicate label \"none\""),
         ("\"left\"", "3", "a label must be a string, got integer (write \"3\")"),
         ("size = 2", "size = 0", "`size` must be a whole number from 1 to 10000, got 0"),
         ("size = 2", "size = 1000000000", "`size` must be a whole number from 1 to 10000"),
@@ -219,7 +219,7 @@ fn mistakes_in_the_file_name_their_place_and_the_probable_word() {
         ("low = -1.0", "low = 2.0", "`low` (2) is above `high` (1)"),
         ("low = -1.0", "low = nan", "`low` must be a finite number, got nan"),
         ("thrust =", "x =", "`x` is declared twice"),
-        ("thrust =", "if =", "`if` means something else in expressions"),
+        ("thrust =", "if =", "`if` is reserved in expressions"),
         ("thrust =", "reward =", "`reward` is a column of recorded data"),
         ("thrust =", "\"a b\" =", "`a b` cannot name a variable"),
         (
@@ -241,7 +241,7 @@ fn mistakes_in_the_file_name_their_place_and_the_probable_word() {
 }
 
 #[test]
-fn a_place_inside_an_escaped_or_multi_line_string_is_exact() {
+fn the_place_inside_an_escaped_or_multi_line_string_is_exact() {
     let cases = [
         ("test = \"if(engine == \\\"main\\\", z, 0)\"", "z"),
         ("test = 'if(engine == \"main\", z, 0)'", "z"),
@@ -268,8 +268,8 @@ fn deep_or_long_expressions_do_not_exhaust_the_stack() {
 }
 
 #[test]
-fn a_canonical_file_survives_the_round_trip_byte_for_byte() {
-    let schema = Schema::parse(LANDER).expect("a right schema");
+fn a_canonical_file_survives_a_round_trip_byte_for_byte() {
+    let schema = Schema::parse(LANDER).expect("a valid schema");
     assert_eq!(schema.to_toml(), LANDER);
 }
 
@@ -285,7 +285,7 @@ impl Columns for Ramp {
 
 #[test]
 fn bulk_evaluation_reads_every_row_once() {
-    let schema = Schema::parse(&with_reward("x' - x + if(x > 1500, 0.5, 0)")).expect("right");
+    let schema = Schema::parse(&with_reward("x' - x + if(x > 1500, 0.5, 0)")).expect("valid");
     let mut values = vec![0.0; 3000];
     schema.rewards()[0].expression.evaluate(&Ramp, 100, &mut values);
     for (row, value) in values.iter().enumerate() {
@@ -339,7 +339,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn every_schema_survives_the_round_trip(
+    fn every_schema_survives_a_round_trip(
         variables in proptest::collection::btree_map(".*", variable(), 2..8),
         name in text(),
     ) {
@@ -363,17 +363,17 @@ proptest! {
     }
 
     #[test]
-    fn random_text_is_refused_without_a_panic(text in "\\PC{0,200}|[a-z=\\[\\]{}\"'\\n .0-9]{0,200}") {
+    fn random_text_never_causes_a_panic(text in "\\PC{0,200}|[a-z=\\[\\]{}\"'\\n .0-9]{0,200}") {
         let _ = Schema::parse(&text);
     }
 
     #[test]
-    fn random_expressions_are_refused_without_a_panic(expression in "[xyif()\\[\\]'\"+*/^<>=!&|0-9. ,a-z]{0,60}") {
+    fn random_expressions_never_cause_a_panic(expression in "[xyif()\\[\\]'\"+*/^<>=!&|0-9. ,a-z]{0,60}") {
         let _ = Schema::parse(&with_reward(&expression));
     }
 
     #[test]
-    fn a_damaged_schema_is_refused_without_a_panic(at in 0..600usize, junk in "\\PC{1,3}") {
+    fn a_damaged_schema_never_causes_a_panic(at in 0..600usize, junk in "\\PC{1,3}") {
         let at = LANDER.floor_char_boundary(at);
         let _ = Schema::parse(&format!("{}{junk}{}", &LANDER[..at], &LANDER[at..]));
         let _ = Schema::parse(&LANDER[..at]);

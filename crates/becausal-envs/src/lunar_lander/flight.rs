@@ -1,4 +1,4 @@
-//! The flight: engines, wind, contacts, and what Gymnasium observes and pays.
+//! The flight: engines, wind, contacts, and Gymnasium's observation and reward.
 
 use becausal_physics::{BodyId, Error, Transform, Vector, World};
 
@@ -8,6 +8,8 @@ use super::world::{
 };
 use becausal_core::Stream;
 
+// All constants are Gymnasium's. Lengths are in pixels, see `SCALE`.
+
 const STEPS_PER_SECOND: f64 = 50.0;
 const VELOCITY_ITERATIONS: usize = 6 * 30;
 const POSITION_ITERATIONS: usize = 2 * 30;
@@ -16,24 +18,27 @@ const MAIN_POWER: f64 = 13.0;
 const SIDE_POWER: f64 = 0.6;
 const MAIN_HEIGHT: f64 = 4.0;
 const SIDE_DISTANCE: f64 = 12.0;
-/// The side engines act this far up, measured along y and along x: the two differ, so the place
-/// of the thrust on the craft depends on its angle.
+/// Height of the side engines, along y and along x. The two differ, so the point of the craft at
+/// which they push depends on its angle.
 const SIDE_HEIGHT: f64 = 14.0;
 const SIDE_HEIGHT_ACROSS: f64 = 17.0;
+/// Cost in reward of one step of the main engine at full power.
 const MAIN_FUEL: f64 = 0.3;
+/// Cost in reward of one step of a side engine at full power.
 const SIDE_FUEL: f64 = 0.03;
-const FIRST_PUSH: f64 = 1000.0;
+/// Maximum of the random force on the hull at the start, along x and along y.
+const INITIAL_FORCE: f64 = 1000.0;
 
-/// What can be chosen about the environment.
+/// The options of the environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LunarLanderOptions {
     /// Gravity along y, strictly between -12 and 0.
     pub gravity: f64,
-    /// Whether the wind blows.
+    /// Whether there is wind.
     pub enable_wind: bool,
-    /// The greatest force of the wind; Gymnasium recommends 0 to 20.
+    /// The maximum force of the wind; Gymnasium recommends 0 to 20.
     pub wind_power: f64,
-    /// The greatest torque of the wind; Gymnasium recommends 0 to 2.
+    /// The maximum torque of the wind; Gymnasium recommends 0 to 2.
     pub turbulence_power: f64,
 }
 
@@ -43,10 +48,10 @@ impl Default for LunarLanderOptions {
     }
 }
 
-/// What one step leads to.
+/// The result of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
-    /// The reward of Gymnasium.
+    /// Gymnasium's reward.
     pub reward: f64,
     /// The cost of the fuel burnt, not negative.
     pub fuel: f64,
@@ -56,7 +61,7 @@ pub(super) struct Outcome {
     pub rest: bool,
 }
 
-/// How hard the engines burn.
+/// The power of the engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Thrust {
     /// 0, or 0.5 to 1.
@@ -96,27 +101,27 @@ impl Flight {
         [self.hull, self.legs[0], self.legs[1]].map(|body| self.world.body(body).transform())
     }
 
-    /// The corners of the hull, and of either leg, in their own frames.
+    /// The corners of the hull and of each leg, in their own frames.
     pub(super) fn outlines(&self) -> [&[Vector]; 3] {
         let fixtures = self.world.fixtures();
         [3, 2, 1].map(|back| fixtures[fixtures.len() - back].shape().vertices())
     }
 
-    /// True when this leg stands on the ground.
+    /// Whether each leg stands on the ground.
     pub(super) fn leg_contacts(&self) -> [bool; 2] {
         self.leg_contacts
     }
 
-    /// Begins the episode of a seed, with the one idle step that Gymnasium makes before it.
+    /// Starts the episode of a seed, including the idle step that Gymnasium makes first.
     pub(super) fn start(options: LunarLanderOptions, seed: u64) -> Result<Self, Error> {
         let mut random = Stream::new(seed);
         let mut world = World::new(Vector::new(0.0, options.gravity as f32))?;
         let terrain = terrain(&mut random);
         add_ground(&mut world, &terrain)?;
         let hull = add_hull(&mut world)?;
-        let push_x = random.uniform(-FIRST_PUSH, FIRST_PUSH);
-        let push_y = random.uniform(-FIRST_PUSH, FIRST_PUSH);
-        world.apply_force(hull, narrow(push_x, push_y))?;
+        let force_x = random.uniform(-INITIAL_FORCE, INITIAL_FORCE);
+        let force_y = random.uniform(-INITIAL_FORCE, INITIAL_FORCE);
+        world.apply_force(hull, narrow(force_x, force_y))?;
         // numpy: integers(-9999, 9999)
         let mut index =
             || if options.enable_wind { random.below(19_998) as f64 - 9999.0 } else { 0.0 };
@@ -141,7 +146,7 @@ impl Flight {
         Ok(lander)
     }
 
-    /// Acts for a fiftieth of a second.
+    /// Advances by one step, a fiftieth of a second.
     pub(super) fn advance(&mut self, thrust: Thrust) -> Result<Outcome, Error> {
         self.thrust = thrust;
         self.blow()?;
@@ -151,7 +156,7 @@ impl Flight {
             VELOCITY_ITERATIONS,
             POSITION_ITERATIONS,
         )?;
-        self.notice_contacts();
+        self.update_contacts();
 
         let state = self.measure();
         self.state = state.map(|value| value as f32);
@@ -177,7 +182,7 @@ impl Flight {
         Ok(Outcome { reward, fuel, crash, rest })
     }
 
-    /// The wind of this step; it does not blow while a leg stands on the ground.
+    /// Applies the wind of this step. There is none while a leg stands on the ground.
     fn blow(&mut self) -> Result<(), Error> {
         if !self.options.enable_wind || self.leg_contacts.contains(&true) {
             return Ok(());
@@ -191,24 +196,24 @@ impl Flight {
         Ok(())
     }
 
-    /// The impulses of the engines, which shake at random.
+    /// Applies the impulses of the engines, with random noise.
     fn burn(&mut self, thrust: Thrust) -> Result<(), Error> {
-        let shake = [(); 2].map(|()| self.random.uniform(-1.0, 1.0) / SCALE);
+        let noise = [(); 2].map(|()| self.random.uniform(-1.0, 1.0) / SCALE);
         let (sine, cosine) = sine_cosine(f64::from(self.world.body(self.hull).angle()));
         let (tip, across_tip) = ((sine, cosine), (-cosine, sine));
         if thrust.main > 0.0 {
-            let along = MAIN_HEIGHT / SCALE + 2.0 * shake[0];
-            let x = tip.0 * along + across_tip.0 * shake[1];
-            let y = -tip.1 * along - across_tip.1 * shake[1];
+            let along = MAIN_HEIGHT / SCALE + 2.0 * noise[0];
+            let x = tip.0 * along + across_tip.0 * noise[1];
+            let y = -tip.1 * along - across_tip.1 * noise[1];
             let position = self.world.body(self.hull).position();
             let point = narrow(f64::from(position.x) + x, f64::from(position.y) + y);
             let impulse = narrow(-x * MAIN_POWER * thrust.main, -y * MAIN_POWER * thrust.main);
             self.world.apply_impulse(self.hull, impulse, point)?;
         }
         if thrust.side > 0.0 {
-            let across = 3.0 * shake[1] + thrust.direction * SIDE_DISTANCE / SCALE;
-            let x = tip.0 * shake[0] + across_tip.0 * across;
-            let y = -tip.1 * shake[0] - across_tip.1 * across;
+            let across = 3.0 * noise[1] + thrust.direction * SIDE_DISTANCE / SCALE;
+            let x = tip.0 * noise[0] + across_tip.0 * across;
+            let y = -tip.1 * noise[0] - across_tip.1 * across;
             let position = self.world.body(self.hull).position();
             let point = narrow(
                 f64::from(position.x) + x - tip.0 * SIDE_HEIGHT_ACROSS / SCALE,
@@ -220,8 +225,9 @@ impl Flight {
         Ok(())
     }
 
-    /// A leg that leaves one edge of the ground counts as lifted even if it touches another.
-    fn notice_contacts(&mut self) {
+    /// Updates the crash and the leg contacts from the events of the step. As in Gymnasium, a leg
+    /// that leaves one edge of the ground counts as lifted even if it touches another.
+    fn update_contacts(&mut self) {
         for event in self.world.events() {
             if event.begins && event.bodies.contains(&self.hull) {
                 self.crashed = true;
@@ -254,7 +260,7 @@ impl Flight {
 }
 
 impl Thrust {
-    /// None, left, main and right engine: Gymnasium's four choices.
+    /// The thrust of one of Gymnasium's four choices: none, left, main or right engine.
     pub(super) fn of_choice(choice: f64) -> Self {
         let idle = Self::default();
         match choice {
@@ -265,8 +271,8 @@ impl Thrust {
         }
     }
 
-    /// The main engine burns above 0, a side engine beyond -0.5 or 0.5; neither ever burns at less
-    /// than half its power.
+    /// The thrust of two throttles. The main engine runs above 0, a side engine below -0.5 or above
+    /// 0.5; each runs at half its power or more.
     pub(super) fn of_throttles(main: f64, side: f64) -> Self {
         let mut thrust = Self::default();
         if main > 0.0 {
@@ -280,7 +286,7 @@ impl Thrust {
     }
 }
 
-/// The strength of the wind, between -1 and 1; it never repeats.
+/// The strength of the wind, between -1 and 1. It is not periodic.
 fn gust(index: f64) -> f64 {
     hyperbolic_tangent(sine(0.02 * index) + sine(std::f64::consts::PI * 0.01 * index))
 }

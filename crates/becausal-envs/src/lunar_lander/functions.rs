@@ -1,18 +1,18 @@
 //! Sine, cosine and hyperbolic tangent of 64-bit numbers, the same on every processor and system.
 //!
 //! Gymnasium computes the engines and the wind with the mathematical library of the system, whose
-//! last bit differs between systems. Here the last place may differ by a few units as well; the
-//! results only ever reach the physics rounded to 32 bits, where the last bit of 64 does not show.
+//! last bit differs between systems. These functions may also differ by a few units in the last
+//! place. The physics only gets the results rounded to 32 bits, where that is almost never visible.
 
-/// A quarter turn in three parts. The first two have 33 bits each, so that a multiple of up to
-/// 2^20 of them is exact.
+/// A quarter turn in three parts. The first two have 33 bits each, so that their multiples up to
+/// 2^20 are exact.
 const QUARTER: [f64; 3] =
     [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_795_950_6e-21];
 
 /// The natural logarithm of two in two parts; the first has 32 bits.
 const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
 
-/// The sine and the cosine of an angle in radians, for angles below a million.
+/// The sine and the cosine of an angle in radians. The angle must be below a million.
 pub(super) fn sine_cosine(angle: f64) -> (f64, f64) {
     let quarters = (angle * std::f64::consts::FRAC_2_PI).round_ties_even();
     let near = angle - quarters * QUARTER[0];
@@ -40,15 +40,15 @@ pub(super) fn hyperbolic_tangent(x: f64) -> f64 {
     let value = if size > 22.0 {
         1.0
     } else if size >= 1.0 {
-        1.0 - 2.0 / (exponential_less_one(2.0 * size) + 2.0)
+        1.0 - 2.0 / (exponential_minus_one(2.0 * size) + 2.0)
     } else {
-        let less = exponential_less_one(2.0 * size);
+        let less = exponential_minus_one(2.0 * size);
         less / (less + 2.0)
     };
     value.copysign(x)
 }
 
-/// The difference of two numbers and what rounding took from it.
+/// The difference of two numbers and its rounding error.
 fn difference(a: f64, b: f64) -> (f64, f64) {
     let result = a - b;
     let back = result - a;
@@ -81,8 +81,8 @@ fn cosine_series(high: f64, low: f64) -> f64 {
     head + (lost + (square * square * alternating(square, 4, 8) - high * low))
 }
 
-/// The exponential function minus one, for sizes below 700.
-fn exponential_less_one(x: f64) -> f64 {
+/// The exponential function minus one, for arguments between -700 and 700.
+fn exponential_minus_one(x: f64) -> f64 {
     // Near zero the series alone is more accurate.
     let doublings =
         if x.abs() <= 1.0 { 0.0 } else { (x * std::f64::consts::LOG2_E).round_ties_even() };
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn agrees_with_the_system_up_to_the_last_places() {
+    fn the_functions_agree_with_the_system_up_to_the_last_places() {
         for step in -200_000..200_000_i32 {
             let x = f64::from(step) * 0.001_618;
             let (sine, cosine) = sine_cosine(x);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_the_range_are_right() {
+    fn zero_and_large_arguments_are_exact() {
         assert_eq!(sine_cosine(0.0), (0.0, 1.0));
         assert_eq!(hyperbolic_tangent(0.0), 0.0);
         assert_eq!(hyperbolic_tangent(40.0), 1.0);

@@ -1,11 +1,12 @@
-//! LunarLander-v3 and LunarLanderContinuous-v3: Gymnasium's, bit for bit from the seed alone.
+//! LunarLander-v3 and LunarLanderContinuous-v3: the same as Gymnasium's, bit for bit, given the
+//! seed.
 //!
-//! The state is the observation, in single precision, as the paper factorises it: six numbers and the
-//! two legs as one vector of booleans. `reward` of a step is Gymnasium's own; the terms of the schema
-//! are the paper's, which adds the 100 for resting or crashing where Gymnasium replaces the step's
-//! reward by it.
+//! The state is the observation in single precision, factorised as in the paper: six numbers, and
+//! the two legs as one vector of booleans. The `reward` of a step is Gymnasium's. The reward terms
+//! of the schema are the paper's: they add 100 for resting and -100 for crashing, where Gymnasium
+//! replaces the reward of the step by that number.
 //!
-//! The particles that Gymnasium draws for the exhaust are left out: they never touch the craft.
+//! Gymnasium's exhaust particles are left out, because they never touch the craft.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -28,13 +29,13 @@ use becausal_core::schema::Schema;
 pub(super) const SCHEMA: &str = include_str!("lunar_lander.toml");
 pub(super) const CONTINUOUS_SCHEMA: &str = include_str!("lunar_lander_continuous.toml");
 
-/// More wind than this is no weather.
-const STRONGEST: f64 = 1e6;
+/// Limit of the wind's force and torque, in either direction. It is far beyond the recommended 20.
+const MAX_WIND: f64 = 1e6;
 
-/// Lands a craft with one main and two side engines on a pad between hills.
+/// A craft with one main and two side engines that has to land on a pad between hills.
 ///
-/// Whether the engines are chosen (one categorical action) or throttled (two continuous ones) is
-/// read off the schema.
+/// The schema decides whether engines are chosen (one categorical action) or throttled (two
+/// continuous actions).
 #[derive(Debug, Clone)]
 pub struct LunarLander {
     schema: Arc<Schema>,
@@ -50,7 +51,7 @@ impl LunarLander {
     /// The environment at the start of episode 0.
     ///
     /// # Errors
-    /// In words, when an option is out of its range.
+    /// A message, when an option is out of range.
     pub fn new(schema: Arc<Schema>, options: LunarLanderOptions) -> Result<Self, String> {
         if !(options.gravity > -12.0 && options.gravity < 0.0) {
             return Err(format!(
@@ -61,10 +62,10 @@ impl LunarLander {
         for (name, value) in
             [("wind_power", options.wind_power), ("turbulence_power", options.turbulence_power)]
         {
-            if !(-STRONGEST..=STRONGEST).contains(&value) {
+            if !(-MAX_WIND..=MAX_WIND).contains(&value) {
                 return Err(format!(
-                    "{name}: expected a number from {} to {STRONGEST}, got {value}",
-                    -STRONGEST
+                    "{name}: expected a number from {} to {MAX_WIND}, got {value}",
+                    -MAX_WIND
                 ));
             }
         }
@@ -82,7 +83,7 @@ impl LunarLander {
     fn broken(&self, error: &becausal_physics::Error) -> EnvironmentError {
         EnvironmentError::Action {
             environment: self.schema.name().to_owned(),
-            message: format!("the physics cannot go on: {error}"),
+            message: format!("the physics failed: {error}"),
         }
     }
 }
@@ -95,7 +96,7 @@ impl Environment for LunarLander {
     /// # Panics
     /// Never with options that [`LunarLander::new`] has accepted.
     fn reset(&mut self, seed: u64) {
-        self.flight = Flight::start(self.options, seed).expect("options that were accepted");
+        self.flight = Flight::start(self.options, seed).expect("`new` accepted the options");
         self.over = false;
         self.observe();
     }

@@ -1,4 +1,4 @@
-//! The scene as a picture: sky, hills, the pad between its flags, the craft and its flames.
+//! A picture of LunarLander: sky, hills, the pad between its flags, the craft and its flames.
 
 use std::fmt::Write;
 
@@ -67,7 +67,7 @@ fn outline(body: &Transform, corners: &[Vector]) -> String {
 }
 
 fn draw_stars(svg: &mut String) {
-    // A fixed scatter: multiples of irrational fractions fill the sky evenly.
+    // Fixed positions: multiples of irrational fractions fill the sky evenly.
     for index in 1..70_u32 {
         let n = f64::from(index);
         let (x, y) = ((n * 0.754_877_666).fract() * 600.0, (n * 0.569_840_291).fract() * 330.0);
@@ -143,7 +143,7 @@ fn draw_flames(svg: &mut String, hull: &Transform, thrust: Thrust) {
         draw_flame(svg, hull, (0.0, -13.0), (0.0, -34.0 * thrust.main), 7.0);
     }
     if thrust.side > 0.0 {
-        // The left engine stands on the right and pushes to the left.
+        // The left engine is on the right and pushes to the left.
         let outward = -thrust.direction;
         draw_flame(svg, hull, (outward * 17.0, 9.0), (outward * 17.0 * thrust.side, 0.0), 3.0);
     }
@@ -197,7 +197,7 @@ fn draw_hull(svg: &mut String, hull: &Transform, corners: &[Vector]) {
     );
 }
 
-/// An arrow at the border when the craft is out of sight.
+/// Draws an arrow at the border when the craft is outside the view.
 fn draw_marker(svg: &mut String, hull: &Transform) {
     let (x, y) = (f64::from(hull.shift.x), f64::from(hull.shift.y));
     let (half_width, half_height) = (17.0 / SCALE, 10.0 / SCALE);

@@ -7,7 +7,7 @@ use becausal_physics::{
 
 use becausal_core::Stream;
 
-/// Pixels of the classic drawing per metre; lengths below are in these pixels.
+/// Pixels per metre in Gymnasium's drawing. Lengths below are in these pixels.
 pub(super) const SCALE: f64 = 30.0;
 /// The visible world in metres.
 pub(super) const WIDTH: f64 = 600.0 / SCALE;
@@ -75,7 +75,7 @@ pub(super) fn add_hull(world: &mut World) -> Result<BodyId, Error> {
     Ok(hull)
 }
 
-/// `side` is -1 or 1; the leg of -1 is drawn on the right.
+/// Adds a leg. `side` is -1 or 1; the leg of -1 is on the right.
 pub(super) fn add_leg(world: &mut World, hull: BodyId, side: f64) -> Result<BodyId, Error> {
     let position = narrow(WIDTH / 2.0 - side * LEG_AWAY / SCALE, HEIGHT);
     let leg = world.add_body(BodyKind::Dynamic, position, (side * 0.05) as f32)?;

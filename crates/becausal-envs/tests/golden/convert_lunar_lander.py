@@ -1,8 +1,8 @@
-"""Turn recorded episodes (.npz: seed and start of each episode, first, action, obs, reward, terminated) into what the tests read.
+"""Convert recorded episodes (.npz: seed and start of each episode, first, action, obs, reward, terminated) to the format of the tests.
 
     python convert_lunar_lander.py OUT_DIR FILE.npz...
 
-The format is told in tests/lunar_lander.rs.
+tests/suite/lunar_lander.rs describes the format.
 """
 import pathlib
 import struct

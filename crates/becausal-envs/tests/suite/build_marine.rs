@@ -1,4 +1,4 @@
-//! BuildMarine: the rules of the game, the paper's example, and what is known of its economy.
+//! BuildMarine: the rules of the game, the paper's example, and the known facts of its economy.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn act(base: &mut BuildMarine, action: &str) -> Vec<f64> {
 }
 
 #[test]
-fn the_papers_example_happens() {
+fn the_papers_example_is_reproduced_step_by_step() {
     for seed in 0..20 {
         let mut base = base([12, 0, 1, 7, 505, 600], seed);
         let after = act(&mut base, "depot");
@@ -49,7 +49,7 @@ fn the_papers_example_happens() {
 }
 
 #[test]
-fn money_after_the_papers_steps_is_what_the_documentation_says() {
+fn mean_money_after_the_papers_steps_matches_the_documentation() {
     let steps = [
         ([12, 0, 1, 7, 505, 600], "depot", 262.0),
         ([12, 0, 1, 11, 330, 700], "barracks", 472.0),
@@ -63,8 +63,8 @@ fn money_after_the_papers_steps_is_what_the_documentation_says() {
 }
 
 #[test]
-fn the_papers_example_happens_in_an_episode_from_the_start() {
-    // Now and then a depot or a worker, never more than seven depots.
+fn the_papers_example_is_reachable_from_the_start() {
+    // Depots and workers at random, at most seven depots.
     let found = (0..5000).find_map(|seed| {
         let mut base = BuildMarine::new(find("BuildMarine-v0").expect("known").schema());
         base.reset(seed);
@@ -111,7 +111,7 @@ fn orders_follow_the_rules_of_the_game() {
 }
 
 #[test]
-fn actions_take_the_time_they_take() {
+fn each_action_takes_its_number_of_calls() {
     let calls = |counts, action: &str| act(&mut base(counts, 3), action)[TIME];
     assert_eq!(calls([12, 0, 0, 0, 0, 0], "none"), 30.0);
     assert_eq!(calls([12, 0, 0, 0, 0, 0], "worker"), 31.0); // selected, nothing ordered
@@ -119,7 +119,7 @@ fn actions_take_the_time_they_take() {
     assert_eq!(calls([12, 0, 1, 1, 50, 0], "marine"), 1.0 + 50.0); // 400 loops
     assert_eq!(calls([12, 0, 0, 0, 100, 0], "depot"), 1.0 + 68.0); // 60 + 480 loops, rounded up
     assert_eq!(calls([12, 0, 0, 1, 151, 0], "barracks"), 1.0 + 138.0); // 60 + 1040 loops
-    // A new worker is idle until the next action sends it off, which takes two calls.
+    // A new worker is idle until the next action sends it to a field, which takes two calls.
     let mut base = base([12, 0, 0, 0, 50, 0], 3);
     let before = act(&mut base, "worker")[TIME];
     let after = act(&mut base, "none")[TIME];
@@ -128,8 +128,8 @@ fn actions_take_the_time_they_take() {
 }
 
 #[test]
-fn workers_raise_money_and_saturate() {
-    // Income a minute (960 loops, 120 calls), by waiting.
+fn income_grows_with_the_workers_until_the_fields_saturate() {
+    // Income per minute (960 loops, 120 calls) while waiting.
     let income = |workers: u32| {
         let mut base = base([workers, 0, 0, 0, 0, 0], 1);
         for _ in 0..4 {
@@ -165,14 +165,14 @@ fn marines(seed: u64, policy: &dyn Policy) -> f64 {
 }
 
 #[test]
-fn a_build_order_makes_many_marines_and_chance_few() {
+fn the_build_order_makes_more_than_twice_as_many_marines_as_random_actions() {
     let schema = find("BuildMarine-v0").expect("known").schema();
     let mean = |policy: &dyn Policy| (0..50).map(|seed| marines(seed, policy)).sum::<f64>() / 50.0;
-    let script = mean(&BuildOrder::of(&schema).expect("its environment"));
-    let chance = mean(&RandomPolicy::new(Arc::clone(&schema)).expect("labels"));
-    assert!(script > 70.0, "{script}");
-    assert!(chance < 40.0, "{chance}");
-    assert!(chance < script / 2.0, "{chance} by chance, {script} by script");
+    let scripted = mean(&BuildOrder::of(&schema).expect("its environment"));
+    let random = mean(&RandomPolicy::new(Arc::clone(&schema)).expect("labels"));
+    assert!(scripted > 70.0, "{scripted}");
+    assert!(random < 40.0, "{random}");
+    assert!(random < scripted / 2.0, "{random} at random, {scripted} by the build order");
     let other = find("CartPole-v1").expect("known").schema();
     assert!(BuildOrder::of(&other).is_none());
 }

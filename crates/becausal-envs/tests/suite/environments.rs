@@ -1,4 +1,4 @@
-//! The environments: exact where they copy another, true to their rules, and clonable.
+//! The environments equal Gymnasium's where they copy one, follow their rules, and can be cloned.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ fn golden() -> Vec<Golden> {
 }
 
 #[test]
-fn cart_pole_is_gymnasiums_bit_for_bit() {
+fn cart_pole_equals_gymnasiums_bit_for_bit() {
     let episodes = golden();
     assert_eq!(episodes.len(), 15);
     for episode in episodes {
@@ -90,7 +90,7 @@ fn cart_pole_is_gymnasiums_bit_for_bit() {
 }
 
 #[test]
-fn cart_pole_ends_strictly_beyond_its_limits_and_is_cut_after_500_steps() {
+fn cart_pole_ends_strictly_beyond_its_limits_and_is_truncated_after_500_steps() {
     let mut cart = CartPole::new(find("CartPole-v1").expect("known").schema(), false);
     cart.place([2.4, 0.0, 0.0, 0.0]);
     assert!(!cart.step(&[0.0]).expect("a step").terminated, "2.4 itself is allowed");
@@ -113,7 +113,7 @@ fn cart_pole_ends_strictly_beyond_its_limits_and_is_cut_after_500_steps() {
 }
 
 #[test]
-fn cart_pole_pays_as_asked() {
+fn cart_pole_has_the_sutton_barto_reward_as_an_option() {
     let mut options = Options::default();
     options.set("sutton_barto_reward", "true");
     let cart = find("CartPole-v1").expect("known").make(&options).expect("made");
@@ -165,7 +165,7 @@ fn aim_test_follows_the_papers_equations() {
 }
 
 #[test]
-fn vacuum_moves_fails_and_cleans() {
+fn vacuum_moves_fails_and_cleans_by_its_rules() {
     let mut vacuum = Vacuum::new(find("Vacuum-v0").expect("known").schema());
     // position, clean_1, clean_2, action -> position, clean_1, clean_2, failure, reward
     let cases = [
@@ -191,7 +191,7 @@ fn vacuum_moves_fails_and_cleans() {
 // ---- all environments ---------------------------------------------------------------------
 
 #[test]
-fn a_clone_goes_on_identically_and_meets_the_same_noise() {
+fn a_clone_continues_identically_with_the_same_noise() {
     for entry in entries() {
         let mut environment = entry.make(&Options::default()).expect("made");
         let schema = Arc::clone(environment.schema());
@@ -229,7 +229,7 @@ fn a_clone_goes_on_identically_and_meets_the_same_noise() {
 }
 
 #[test]
-fn a_seed_decides_everything() {
+fn the_seed_determines_every_recorded_row() {
     for entry in entries() {
         let one = random_rows(entry.id, 500, 3);
         assert_eq!(one, random_rows(entry.id, 500, 3), "{}", entry.id);
@@ -258,7 +258,7 @@ fn the_schemas_reward_terms_and_ends_agree_with_the_environments() {
             assert_eq!(*ended != 0.0, record.terminated()[row], "{} row {row}", entry.id);
         }
         if ["CartPole-v1", "LunarLander-v3", "LunarLanderContinuous-v3"].contains(&entry.id) {
-            continue; // the paper pays something else than Gymnasium for the last step
+            continue; // the paper's reward for the last step differs from Gymnasium's
         }
         let paid = record.reward().expect("recorded");
         for (row, terms) in record.total_reward().iter().enumerate() {
@@ -268,7 +268,7 @@ fn the_schemas_reward_terms_and_ends_agree_with_the_environments() {
 }
 
 #[test]
-fn recorded_steps_follow_each_other_and_ends_are_marked() {
+fn recorded_steps_are_consecutive_and_ends_are_marked() {
     for entry in entries() {
         let record = random_rows(entry.id, 1000, 2);
         let states = record.schema().state_slots().len();
@@ -286,7 +286,7 @@ fn recorded_steps_follow_each_other_and_ends_are_marked() {
 }
 
 #[test]
-fn a_batch_steps_like_its_copies_alone() {
+fn a_batch_steps_like_single_environments() {
     for entry in entries() {
         let environment = entry.make(&Options::default()).expect("made");
         let schema = Arc::clone(environment.schema());
@@ -315,7 +315,7 @@ fn a_batch_steps_like_its_copies_alone() {
 }
 
 #[test]
-fn a_batch_does_not_begin_episodes_by_itself() {
+fn a_batch_does_not_start_episodes_by_itself() {
     let cart = make("CartPole-v1");
     let mut batch = Batch::new(&cart, &[1, 2]);
     while !batch.terminated().contains(&true) {
@@ -328,13 +328,13 @@ fn a_batch_does_not_begin_episodes_by_itself() {
 }
 
 #[test]
-fn impossible_actions_options_and_ids_are_refused() {
+fn invalid_actions_options_and_ids_are_rejected() {
     let mut cart = make("CartPole-v1");
     let cases: [(&[f64], &str); 5] = [
         (&[], "an action of 0 numbers, expected 1 (push)"),
         (&[0.0, 1.0], "an action of 2 numbers, expected 1 (push)"),
-        (&[2.0], "action `push`: 2 is no index of a label: expected 0 to 1"),
-        (&[0.5], "action `push`: 0.5 is no index"),
+        (&[2.0], "action `push`: 2 is not the index of a label: expected 0 to 1"),
+        (&[0.5], "action `push`: 0.5 is not the index of a label"),
         (&[f64::NAN], "action `push`: NaN is not a value"),
     ];
     for (action, expected) in cases {
@@ -348,7 +348,7 @@ fn impossible_actions_options_and_ids_are_refused() {
     );
     let options = [
         ("max_episode_step", "3", "there is no such option (did you mean `max_episode_steps`?)"),
-        ("max_episode_steps", "0", "expected a whole number from 1, got `0`"),
+        ("max_episode_steps", "0", "expected a positive whole number, got `0`"),
         ("sutton_barto_reward", "maybe", "expected true or false, got `maybe`"),
     ];
     for (name, value, expected) in options {
@@ -366,7 +366,7 @@ fn actions_are_read_as_people_write_them() {
          main = { kind = \"continuous\", low = -1, high = 1 }\nlateral = { kind = \"continuous\" }\n\
          gear = { kind = \"categorical\", labels = [\"low\", \"high\"] }\n",
     )
-    .expect("right");
+    .expect("a valid schema");
     let read = |text: &str| parse_action(&schema, text).map_err(|error| error.to_string());
     assert_eq!(read("main=0.5, lateral=-1, gear=high"), Ok(vec![0.5, -1.0, 1.0]));
     assert_eq!(read("0.5,-1,low"), Ok(vec![0.5, -1.0, 0.0]));
@@ -409,10 +409,10 @@ fn actions_are_read_from_arrays() {
             array("|u1", "(3, 2)", &[0; 6]),
             "the array of actions has the shape [3, 2], expected [rows, 1]",
         ),
-        (array("|u1", "(1000000000000,)", &[0; 3]), "needs more than is there"),
+        (array("|u1", "(1000000000000,)", &[0; 3]), "needs more bytes than the file has"),
         (
             array("|u1", "(3,)", &[0, 1, 7]),
-            "row 3 (index 2), column `push`: 7 is no index of a label",
+            "row 3 (index 2), column `push`: 7 is not the index of a label",
         ),
         (array("|u1", "(0,)", &[]), "the file has no rows of data"),
         (b"nonsense".to_vec(), "not an array in NumPy's format"),
@@ -425,7 +425,7 @@ fn actions_are_read_from_arrays() {
 
 proptest! {
     #[test]
-    fn random_bytes_are_no_actions(bytes in proptest::collection::vec(any::<u8>(), 0..500)) {
+    fn random_bytes_are_rejected_as_actions(bytes in proptest::collection::vec(any::<u8>(), 0..500)) {
         let folder = tempfile::tempdir().expect("a folder");
         let cart = make("CartPole-v1");
         for ending in ["txt", "csv", "npy", "npz", "parquet"] {
@@ -443,7 +443,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_an_action_or_refused(text in "\\PC{0,30}") {
+    fn parsing_any_text_as_an_action_never_panics(text in "\\PC{0,30}") {
         let cart = make("CartPole-v1");
         let _ = parse_action(cart.schema(), &text);
     }

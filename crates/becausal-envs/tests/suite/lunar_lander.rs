@@ -1,7 +1,7 @@
-//! LunarLander: Gymnasium's, bit for bit, and clonable in mid-flight.
+//! LunarLander equals Gymnasium's bit for bit and can be cloned in mid-flight.
 //!
-//! `.ci/run` runs this file three times: as the other tests, in the release profile, and there with all
-//! instructions of the processor (`target-cpu=native`).
+//! `.ci/run` runs this file three times: like the other tests, in the release profile, and in the
+//! release profile with all instructions of the processor (`target-cpu=native`).
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ struct Episode {
     steps: Vec<Recorded>,
 }
 
-/// The recorded variants: the file, the id, whether the wind blows.
+/// The recorded variants: the file, the id, whether there is wind.
 const VARIANTS: [(&str, &str, bool); 4] = [
     ("discrete", "LunarLander-v3", false),
     ("continuous", "LunarLanderContinuous-v3", false),
@@ -40,7 +40,7 @@ fn make(id: &str, options: &[(&str, &str)]) -> Result<AnyEnvironment, Environmen
 }
 
 fn lander(id: &str, wind: bool) -> AnyEnvironment {
-    make(id, &[("enable_wind", if wind { "true" } else { "false" })]).expect("right options")
+    make(id, &[("enable_wind", if wind { "true" } else { "false" })]).expect("valid options")
 }
 
 /// Takes numbers off the front of a recording, least significant byte first.
@@ -122,7 +122,7 @@ fn play(lander: &mut AnyEnvironment, steps: &[Recorded], place: &str) {
 }
 
 #[test]
-fn every_recorded_episode_is_gymnasiums_bit_for_bit() {
+fn every_recorded_episode_equals_gymnasiums_bit_for_bit() {
     let mut steps = 0;
     for (file, id, wind) in VARIANTS {
         let mut lander = lander(id, wind);
@@ -140,7 +140,7 @@ fn every_recorded_episode_is_gymnasiums_bit_for_bit() {
 }
 
 #[test]
-fn a_clone_taken_at_any_step_goes_on_identically() {
+fn a_clone_taken_at_any_step_continues_identically() {
     let mut stream = Stream::new(5);
     let (mut clones, mut touching) = (0, 0);
     for (file, id, wind) in VARIANTS {
@@ -165,7 +165,7 @@ fn a_clone_taken_at_any_step_goes_on_identically() {
 }
 
 #[test]
-fn the_recordings_hold_landings_and_crashes_and_the_schema_tells_them_apart() {
+fn the_schema_distinguishes_the_recorded_landings_and_crashes() {
     let (mut crashes, mut rests) = (0, 0);
     for (file, id, wind) in VARIANTS {
         let mut lander = lander(id, wind);
@@ -194,7 +194,7 @@ fn the_recordings_hold_landings_and_crashes_and_the_schema_tells_them_apart() {
 }
 
 #[test]
-fn fuel_follows_the_engines() {
+fn fuel_is_proportional_to_the_power_of_the_engines() {
     let mut lander = lander("LunarLander-v3", false);
     for (action, fuel) in [(0.0, 0.0), (1.0, 0.03), (2.0, 0.3), (3.0, 0.03)] {
         assert_eq!(lander.step(&[action]).expect("a step").outcomes[0], fuel);
@@ -210,7 +210,7 @@ fn fuel_follows_the_engines() {
 }
 
 #[test]
-fn options_out_of_range_are_refused() {
+fn options_out_of_range_are_rejected() {
     let cases = [
         ("gravity", "-12", "expected a number between -12 and 0 (both excluded), got -12"),
         ("gravity", "0", "expected a number between -12 and 0"),
@@ -231,7 +231,7 @@ fn options_out_of_range_are_refused() {
 
 #[test]
 fn the_scene_shows_the_flames_of_the_last_action() {
-    // Each flame names its colour twice, for the inside and for the line.
+    // The colour of a flame appears twice, for its area and for its outline.
     let flames =
         |lander: &AnyEnvironment| lander.scene().expect("a scene").matches("#ff7a1a").count();
     let mut lander = lander("LunarLanderContinuous-v3", false);
@@ -242,9 +242,9 @@ fn the_scene_shows_the_flames_of_the_last_action() {
     }
 }
 
-/// `UPDATE_GOLDEN=1 cargo test` draws it anew; then look at it.
+/// `UPDATE_GOLDEN=1 cargo test` redraws it; look at it then.
 #[test]
-fn the_scene_is_the_one_that_was_looked_at() {
+fn the_scene_equals_the_golden_picture() {
     let mut lander = lander("LunarLander-v3", false);
     lander.reset(7);
     for action in [2.0, 2.0, 3.0, 0.0].into_iter().cycle().take(50).chain([2.0]) {

@@ -1,4 +1,4 @@
-//! The built-in environments, compared with Gymnasium and with their own rules.
+//! Compares the built-in environments with Gymnasium and with their own rules.
 
 mod build_marine;
 mod environments;

@@ -1,4 +1,4 @@
-//! What the environments say causes what is what interventions show.
+//! The true causal graphs of the environments agree with interventions.
 
 use becausal_core::{Environment, Stream};
 use becausal_envs::{AimTest, BuildMarine, CartPole, Truth, Vacuum, find};
@@ -7,8 +7,8 @@ fn whole(value: f64) -> u32 {
     format!("{value}").parse().expect("a count")
 }
 
-/// Changes one state variable at a time, with the same noise, and compares what changes with what
-/// the environment says causes what.
+/// Changes one state variable at a time, with the same noise, and compares the variables that
+/// change with the graph.
 fn check_truth(
     truth: &Truth,
     mut step: impl FnMut(&[f64], usize) -> Vec<f64>,
@@ -49,7 +49,7 @@ fn check_truth(
 }
 
 #[test]
-fn the_truth_of_aim_test_is_what_interventions_show() {
+fn the_true_graph_of_aim_test_agrees_with_interventions() {
     let entry = find("AimTest-v0").expect("known");
     let environment = AimTest::new(entry.schema());
     check_truth(
@@ -66,7 +66,7 @@ fn the_truth_of_aim_test_is_what_interventions_show() {
 }
 
 #[test]
-fn the_truth_of_cart_pole_is_what_interventions_show() {
+fn the_true_graph_of_cart_pole_agrees_with_interventions() {
     let entry = find("CartPole-v1").expect("known");
     let environment = CartPole::new(entry.schema(), false);
     check_truth(
@@ -83,7 +83,7 @@ fn the_truth_of_cart_pole_is_what_interventions_show() {
 }
 
 #[test]
-fn the_truth_of_vacuum_is_what_interventions_show() {
+fn the_true_graph_of_vacuum_agrees_with_interventions() {
     let entry = find("Vacuum-v0").expect("known");
     let environment = Vacuum::new(entry.schema());
     check_truth(
@@ -101,15 +101,15 @@ fn the_truth_of_vacuum_is_what_interventions_show() {
 }
 
 #[test]
-fn the_truth_of_build_marine_is_what_interventions_show() {
+fn the_true_graph_of_build_marine_agrees_with_interventions() {
     let entry = find("BuildMarine-v0").expect("known");
     let environment = BuildMarine::new(entry.schema());
-    // Far from the limits, and near those of supply and money.
-    let most: [[f64; 6]; 2] =
+    // Upper limits of the counts: a wide range, and one near the limits of supply and money.
+    let upper: [[f64; 6]; 2] =
         [[20.0, 30.0, 9.0, 29.0, 700.0, 1500.0], [16.0, 8.0, 3.0, 2.0, 250.0, 1500.0]];
     let pick = |slot: usize, stream: &mut Stream| {
-        let count = (stream.unit() * most[stream.below(2)][slot]).floor();
-        if slot == 0 { count + 4.0 } else { count } // some workers have to be there to build
+        let count = (stream.unit() * upper[stream.below(2)][slot]).floor();
+        if slot == 0 { count + 4.0 } else { count } // building needs some workers
     };
     check_truth(
         &entry.truth().expect("known"),

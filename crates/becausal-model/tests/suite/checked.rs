@@ -1,4 +1,4 @@
-//! A causal model checked against networks that read everything: missing causes are noticed.
+//! Checking a causal model against unrestricted models detects missing causes.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn check(data: &Transitions, graph: &mut CausalGraph) -> Checked {
 }
 
 #[test]
-fn a_cause_that_discovery_missed_is_noticed_and_used() {
+fn a_cause_that_discovery_missed_is_detected_and_used() {
     let data = store(8000);
     let mut graph = graph(&data, &["n", "do"]);
     let checked = check(&data, &mut graph);
@@ -89,7 +89,7 @@ fn a_cause_that_discovery_missed_is_noticed_and_used() {
 }
 
 #[test]
-fn where_nothing_is_missing_nothing_changes() {
+fn a_complete_graph_is_not_changed() {
     let data = store(2000);
     let mut graph = graph(&data, &["n", "room", "do"]);
     let before = graph.clone();

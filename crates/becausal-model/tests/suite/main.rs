@@ -1,4 +1,4 @@
-//! The world model on data whose rules are known.
+//! Tests of the world model on data whose rules are known.
 
 mod checked;
 mod model;

@@ -1,4 +1,4 @@
-//! The world model: what it may read, what it learns, and its files.
+//! The world model: its inputs, its predictions and its files.
 
 use std::fs;
 use std::sync::Arc;
@@ -94,9 +94,9 @@ fn noise(rows: usize) -> Transitions {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the graph, an effect does not move at all when something else than a parent does.
+    /// For any graph, an effect does not change at all when a variable that is not a parent does.
     #[test]
-    fn nothing_but_parents_moves_an_effect(
+    fn only_its_parents_change_an_effect(
         edges in proptest::collection::vec(proptest::bool::ANY, 5 * 6),
         moved in 0_usize..6,
         seed in 0_u64..1000,
@@ -115,7 +115,7 @@ proptest! {
             4 => other_action[0] = 2.0,
             _ => other_action[1] = 1.0,
         }
-        // Noise of one deviation: the spread of the prediction counts as well.
+        // Noise of one standard deviation, so that the predicted deviation counts too.
         let noise = Noise::of(vec![1.0; 5]);
         let here = model.step(&state, &action, &noise);
         let there = model.step(&other_state, &other_action, &noise);
@@ -139,7 +139,7 @@ proptest! {
 }
 
 #[test]
-fn without_parents_the_marginal_is_predicted() {
+fn without_parents_the_model_predicts_the_marginal_distribution() {
     let structure = Structure::new(4, 2, vec![Vec::new(); 5]);
     let model = fit(&noise(2000), &structure, &ModelParams { steps: 300, ..small() });
     let scores = model.score(&noise(2000));
@@ -179,7 +179,7 @@ fn weights(folder: &std::path::Path) -> Vec<u8> {
 }
 
 #[test]
-fn a_model_survives_its_files_and_wrong_files_are_refused() {
+fn a_model_survives_a_round_trip_and_wrong_files_are_rejected() {
     let data = random_play("AimTest-v0", 600, 3);
     let schema = data.schema();
     let model = fit(&data, &true_structure("AimTest-v0"), &ModelParams { members: 2, ..small() });
@@ -201,11 +201,11 @@ fn a_model_survives_its_files_and_wrong_files_are_refused() {
     let manifest = folder.path().join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
     fs::write(&manifest, text.replace("\"version\": 3", "\"version\": 7")).unwrap();
-    assert!(refused(folder.path()).contains("use a newer one"));
+    assert!(refused(folder.path()).contains("use a newer program"));
     fs::write(&manifest, text.replace("\"version\": 3", "\"version\": 1")).unwrap();
-    assert!(refused(folder.path()).contains("make the world model again"));
+    assert!(refused(folder.path()).contains("create the world model again"));
     fs::write(&manifest, &text[..text.len() / 2]).unwrap();
-    assert!(refused(folder.path()).contains("no JSON"));
+    assert!(refused(folder.path()).contains("not valid JSON"));
     fs::write(&manifest, text.replace("\"members\": 2", "\"members\": 3")).unwrap();
     assert!(refused(folder.path()).contains("is missing"));
     fs::write(&manifest, text.replace("weights-", "../weights-")).unwrap();
@@ -230,7 +230,7 @@ fn a_model_survives_its_files_and_wrong_files_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_fitted_is_refused_in_words() {
+fn data_that_cannot_be_fitted_are_rejected_with_a_reason() {
     let structure = true_structure("AimTest-v0");
     let options = small();
     let few = random_play("AimTest-v0", 10, 1);
@@ -255,11 +255,11 @@ fn what_cannot_be_fitted_is_refused_in_words() {
     let data = random_play("AimTest-v0", 300, 1);
     let error = WorldModel::fit(&data, ModelKind::Causal, &structure, &wild);
     let text = error.err().unwrap().to_string();
-    assert!(text.contains("broke down at step") && text.contains("likelihood of `"), "{text}");
+    assert!(text.contains("the fit failed at step") && text.contains("likelihood of `"), "{text}");
 }
 
 #[test]
-fn recorded_noise_gives_the_recorded_step_again() {
+fn the_noise_of_a_recorded_step_reproduces_the_step() {
     let data = random_play("BuildMarine-v0", 400, 2);
     let schema = data.schema();
     let model = fit(&data, &true_structure("BuildMarine-v0"), &small());
@@ -276,7 +276,7 @@ fn recorded_noise_gives_the_recorded_step_again() {
 }
 
 #[test]
-fn samples_spread_as_the_model_says() {
+fn samples_follow_the_predicted_distributions() {
     let structure = Structure::new(4, 2, vec![Vec::new(); 5]);
     let model = fit(&noise(2000), &structure, &ModelParams { steps: 300, members: 2, ..small() });
     let rows = 4000;
@@ -290,18 +290,18 @@ fn samples_spread_as_the_model_says() {
     assert!(column(3).iter().all(|value| value.fract() == 0.0), "whole numbers stay whole");
     let again = model.sample(rows, |_, _| 0.0, 1.0, &mut Stream::new(1));
     assert_eq!(drawn, again);
-    // Without noise each member says one number, and flags are drawn all the same.
-    let calm = model.sample(rows, |_, _| 0.0, 0.0, &mut Stream::new(1));
+    // Without noise each member predicts one number, but flags are still random.
+    let noiseless = model.sample(rows, |_, _| 0.0, 0.0, &mut Stream::new(1));
     let different = |at: usize| {
-        let column = (0..rows).map(|row| calm[row * 5 + at].to_bits());
+        let column = (0..rows).map(|row| noiseless[row * 5 + at].to_bits());
         column.collect::<std::collections::BTreeSet<u64>>().len()
     };
     assert_eq!((different(0), different(4)), (2, 2));
-    assert!((0..rows).any(|row| calm[row * 5 + 4] == 1.0));
+    assert!((0..rows).any(|row| noiseless[row * 5 + 4] == 1.0));
 }
 
 #[test]
-fn members_that_are_alike_foretell_the_same() {
+fn samples_of_all_members_share_their_noise() {
     let structure = Structure::new(4, 2, vec![Vec::new(); 5]);
     let options = ModelParams { steps: 50, members: 1, ..small() };
     let alone = fit(&noise(1000), &structure, &options);
@@ -312,7 +312,7 @@ fn members_that_are_alike_foretell_the_same() {
     assert_eq!(each.len(), 2);
     assert_eq!(each, both.sample_each(rows, value, 1.0, &mut Stream::new(4)));
     assert_eq!(alone.sample_each(rows, value, 1.0, &mut Stream::new(4))[0].len(), rows * 5);
-    // The noise is the same: where one member draws much, the other does.
+    // The noise is the same, so the samples of the two members are correlated.
     let first = |member: usize| -> Vec<f64> { each[member].iter().copied().step_by(5).collect() };
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (one, other) = (first(0), first(1));

@@ -1,8 +1,8 @@
-"""Record random worlds with box2d (pip install box2d==2.3.10), to check the engine against.
+"""Record random worlds with box2d (pip install box2d==2.3.10) as a reference for the engine.
 
     python record_scenes.py FIRST_SEED SCENES STEPS OUT_FILE
 
-The format is told in tests/scenes.rs.
+tests/scenes.rs describes the format.
 """
 import math
 import random
