@@ -20,7 +20,7 @@ impl AuditText for Audit {
     fn text(&self) -> String {
         let share = |value: f64| format!("{value:.3}");
         let mut text = format!(
-            "{} cases from {} states. A change counts from {} % of the variable's spread on.\n\n",
+            "{} cases from {} states. A change counts when it is at least {} % of the variable's standard deviation.\n\n",
             self.cases,
             self.states,
             super::words::number(100.0 * self.threshold, 3)
@@ -37,7 +37,7 @@ impl AuditText for Audit {
             let changes = trivial.changes;
             let name = match trivial.name {
                 "everything" => "everything changes",
-                _ => "nothing but the direct effect",
+                _ => "direct effects only",
             };
             vec![name.to_owned(), share(changes.precision()), share(changes.recall()), sign]
         }));
@@ -46,15 +46,15 @@ impl AuditText for Audit {
             text,
             "\nsign: of the reward difference, in the {} cases where it is not negligible\n\
              mean error of the reward difference: {:.1} % of its mean size\n\
-             best action named rightly: {} (of {} states in which actions differ)\n\
-             end of the episode predicted rightly: {}\n",
+             best action named correctly: {} (of {} states in which actions differ)\n\
+             end of the episode predicted correctly: {}\n",
             self.sign_cases,
             100.0 * self.size_error,
             share(self.better_action),
             self.better_action_cases,
             share(self.ends)
         );
-        let columns = ["a change counts from", "precision", "recall"].map(str::to_owned);
+        let columns = ["threshold", "precision", "recall"].map(str::to_owned);
         let rows = self.curve.iter().map(|point| {
             let threshold = format!("{} %", super::words::number(100.0 * point.threshold, 3));
             vec![threshold, share(point.changes.precision()), share(point.changes.recall())]

@@ -102,7 +102,7 @@ pub(super) fn notes(sentence: String, unmoved: usize, unmoved_values: &str) -> V
     if unmoved > 0 {
         let influences = counted(unmoved, "influence");
         notes.push(format!(
-            "Left out: {influences} through {unmoved_values} or to smaller payments."
+            "Left out: {influences} through {unmoved_values} or to smaller rewards."
         ));
     }
     notes

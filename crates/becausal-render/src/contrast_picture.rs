@@ -120,7 +120,11 @@ impl ContrastView<'_> {
             term.value = self.told(term.value);
         }
         let (this, other) = self.told_subjects();
-        Waterfall::new(format!("What {this} is paid more than {other}"), terms, "difference")
+        Waterfall::new(
+            format!("How much more reward {this} earns than {other}"),
+            terms,
+            "difference",
+        )
     }
 
     fn legend(&self, strokes: &[Stroke]) -> Vec<LegendEntry> {

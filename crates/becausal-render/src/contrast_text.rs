@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::evidence_text::doubts;
 use super::explained::ContrastView;
 use super::why_text::{basis, capital};
-use super::words::{action, after, be, counted, instead, list, number, signed, title, value};
+use super::words::{action, after, be, instead, list, number, over_next, signed, title, value};
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Node, Part, Trajectory};
 use becausal_explain::{CreditPart, Doubt, Fact};
@@ -86,20 +86,18 @@ impl ContrastView<'_> {
         let (this, other) = self.told_subjects();
         let trajectory = self.factual.chain.trajectory();
         let schema = trajectory.schema();
-        let steps = counted(trajectory.len(), "step");
+        let steps = over_next(trajectory.len());
         let start = format!("With {this} instead of {other} at step {}", trajectory.first());
         if self.factual.chain.is_empty() && self.counterfactual.chain.is_empty() {
             return format!(
-                "{start}: no influence above {} leads to a reward within {steps}, either way.",
+                "{start}: no influence above {} leads to a reward {steps}, either way.",
                 self.factual.chain.graph().tau()
             );
         }
         let differing = self.differing();
         let difference = self.told(self.credit.difference());
         if differing.is_empty() && difference == 0.0 {
-            return format!(
-                "{start}, no reward and nothing that a reward reads differs within {steps}."
-            );
+            return format!("{start}, no reward and nothing that a reward reads differs {steps}.");
         }
         let mut words: Vec<String> = differing
             .iter()
@@ -110,15 +108,15 @@ impl ContrastView<'_> {
             words.push(format!("{} more differ", differing.len() - MOST_IN_SENTENCE));
         }
         let worth = match difference {
-            more if more > 0.0 => format!("is paid {} more", number(more, 3)),
-            less if less < 0.0 => format!("is paid {} less", number(-less, 3)),
-            _ => "is paid the same".to_owned(),
+            more if more > 0.0 => format!("earns {} more reward", number(more, 3)),
+            less if less < 0.0 => format!("earns {} less reward", number(-less, 3)),
+            _ => "earns the same reward".to_owned(),
         };
         let terms = self.terms(schema);
         let terms = if terms.is_empty() { String::new() } else { format!(": {}", list(&terms)) };
         let because = if words.is_empty() { String::new() } else { format!(", {}", list(&words)) };
         format!(
-            "{start}{because}; it {worth} within {steps}{terms} ({}; the other course is the model's).",
+            "{start}{because}; the agent {worth} {steps}{terms} ({}; the other course is predicted).",
             basis(trajectory)
         )
     }
@@ -235,7 +233,7 @@ impl ContrastView<'_> {
         }
         if this.terminated() != other.terminated() || this.len() != other.len() {
             let ends = |ended: bool, length: usize| {
-                if ended { format!("ends {}", after(length)) } else { "goes on".to_owned() }
+                if ended { format!("ends {}", after(length)) } else { "continues".to_owned() }
             };
             let _ = writeln!(
                 text,
@@ -278,13 +276,13 @@ impl ContrastView<'_> {
         if !smaller.is_empty() {
             let sum: f64 = smaller.iter().map(|part| part.difference()).sum();
             let sum = signed(self.told(sum));
-            let _ = writeln!(text, "  {} smaller ones {sum} together", smaller.len());
+            let _ = writeln!(text, "  {} smaller differences: {sum} in total", smaller.len());
         }
         let state = self.told(self.credit.through_state());
         let actions = self.told(self.credit.through_actions());
         let _ = writeln!(
             text,
-            "  {} came through the state alone, {} through later actions that would differ",
+            "  of this {} through the state alone, {} through later actions that would differ",
             signed(state),
             signed(actions)
         );

@@ -30,13 +30,11 @@ pub(super) fn sentence(schema: &Schema, doubt: &Doubt, first: usize) -> String {
             let verb = if *steps == 1 { "is" } else { "are" };
             format!("the last {steps} of {of} steps {verb} predicted, not recorded")
         }
-        Doubt::Outside { node, distance } => format!(
-            "{} is outside of the data seen, by {} standard deviations",
-            at(node),
-            number(*distance, 2)
-        ),
+        Doubt::Outside { node, distance } => {
+            format!("{} is {} standard deviations outside the data", at(node), number(*distance, 2))
+        }
         Doubt::Disagreement { node, spread } => format!(
-            "the members of the model disagree about {}, by {} standard deviations",
+            "the networks of the model disagree about {} by {} standard deviations",
             at(node),
             number(*spread, 2)
         ),
@@ -50,20 +48,20 @@ pub(super) fn sentence(schema: &Schema, doubt: &Doubt, first: usize) -> String {
             format!("the data cannot tell about {}{reason}", pair(schema, *from, *to))
         }
         Doubt::Proxy { from, to } => {
-            format!("in {} the cause may only stand for another one", pair(schema, *from, *to))
+            format!("in {} the cause may be a proxy for another one", pair(schema, *from, *to))
         }
         Doubt::Divided { from, to, agreeing, members } => format!(
-            "only {agreeing} of {} see {}",
-            counted(*members, "member"),
+            "only {agreeing} of {} use {}",
+            counted(*members, "network"),
             pair(schema, *from, *to)
         ),
         Doubt::WithoutPolicy => {
-            "no policy is known: later actions are taken as recorded, whatever they depend on"
+            "the policy is not known: later actions stay as recorded, whatever they depend on"
                 .to_owned()
         }
         Doubt::Worse { difference } => {
             format!(
-                "the other action would have been paid more within these steps, by {}",
+                "the other action would have earned {} more reward over these steps",
                 number(-difference, 3)
             )
         }

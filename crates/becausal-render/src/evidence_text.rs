@@ -51,7 +51,7 @@ pub(super) fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) 
     if shown.is_empty() {
         return;
     }
-    let _ = writeln!(text, "\nInfluences behind it, strongest first:");
+    let _ = writeln!(text, "\nInfluences, strongest first:");
     let ends = |link: &LinkEvidence| {
         format!("{} → {}", title(schema, link.edge.from), title(schema, link.edge.to))
     };
@@ -61,7 +61,7 @@ pub(super) fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) 
         let _ = writeln!(text, "  {:width$}  {}", ends(link), evidence(link));
     }
     if shown.len() > few.len() {
-        let _ = writeln!(text, "  and {} more, none of them stronger", shown.len() - few.len());
+        let _ = writeln!(text, "  and {} weaker ones", shown.len() - few.len());
     }
 }
 
@@ -69,7 +69,7 @@ pub(super) fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) 
 fn evidence(link: &LinkEvidence) -> String {
     let mut words = vec![format!("influence {}", number(link.edge.weight, 2))];
     if let Some(support) = link.edge.support.filter(|support| support.members > 1) {
-        words.push(format!("seen by {} of {} members", support.agreeing, support.members));
+        words.push(format!("in {} of {} networks", support.agreeing, support.members));
     }
     if let Some(pair) = &link.finding {
         words.push(format!(
@@ -90,10 +90,10 @@ pub(super) fn doubts(
 ) {
     let lines = doubt::sentences(schema, doubts, trajectory.first());
     if lines.is_empty() {
-        let _ = writeln!(text, "\nNothing known speaks against it.");
+        let _ = writeln!(text, "\nNo caveats.");
         return;
     }
-    let _ = writeln!(text, "\nWhat speaks against it:");
+    let _ = writeln!(text, "\nCaveats:");
     for line in lines {
         let _ = writeln!(text, "  {line}");
     }

@@ -119,7 +119,7 @@ impl Report<'_> {
         if let Some(ReportScores { scores, .. }) = &self.scores {
             facts.push((
                 percent(scores.mean_error()),
-                "error one step ahead, of the usual spread".into(),
+                "error one step ahead, in standard deviations".into(),
             ));
         }
         if let Ok(audit) = &self.audit {
@@ -172,7 +172,7 @@ impl Report<'_> {
         }
         let unknown = of(Verdict::Untestable).count();
         let unknown = match unknown {
-            0 => "No pair was left open.".to_owned(),
+            0 => "Every pair could be tested.".to_owned(),
             1 => "One pair cannot be told from this data; it is dashed.".to_owned(),
             many => format!("{many} pairs cannot be told from this data; they are dashed."),
         };

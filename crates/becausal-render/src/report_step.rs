@@ -237,10 +237,10 @@ fn shown<E: std::fmt::Display>(picture: Result<String, E>) -> String {
 fn against(schema: &Schema, doubts: &[Doubt], first: usize) -> String {
     let sentences = doubt::sentences(schema, doubts, first);
     if sentences.is_empty() {
-        return "<h4>What speaks against it</h4>\n<p>Nothing that is known.</p>\n".to_owned();
+        return "<h4>Caveats</h4>\n<p>None.</p>\n".to_owned();
     }
     let items = each(&sentences, |sentence| format!("<li>{}</li>", escaped(sentence)));
-    format!("<h4>What speaks against it</h4>\n<ul class=\"doubts\">{items}</ul>\n")
+    format!("<h4>Caveats</h4>\n<ul class=\"doubts\">{items}</ul>\n")
 }
 
 fn details(text: &str) -> String {

@@ -25,8 +25,8 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
     ]];
     rows.extend(audit.trivial.iter().map(|trivial| {
         let name = match trivial.name {
-            "everything" => "saying that everything changes",
-            _ => "saying that nothing but the direct effect changes",
+            "everything" => "claiming that everything changes",
+            _ => "claiming direct effects only",
         };
         let sign = signs(audit, trivial.sign);
         [
@@ -38,14 +38,14 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
     }));
     let headings = [
         "",
-        "of what is said to change, did",
-        "of what changed, was said",
+        "precision: of the changes claimed, happened",
+        "recall: of the changes that happened, claimed",
         "right sign of the reward difference",
     ];
     let best = match audit.better_action_cases {
-        0 => "In none of the states does it matter to the reward within these steps which action is taken.".to_owned(),
+        0 => "In none of the states does the choice of the action matter to the reward over these steps.".to_owned(),
         cases => format!(
-            "The best action was named rightly in {} of the states where actions differ ({} states).",
+            "The best action was named correctly in {} of the {} states where actions differ.",
             percent(audit.better_action),
             thousands(cases)
         ),
@@ -53,16 +53,16 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
     let size = match audit.sign_cases {
         0 => "No reward difference was more than negligible.".to_owned(),
         cases => format!(
-            "Reward differences are off by {} of their mean size; {} were more than negligible.",
+            "The mean error of a reward difference is {} of its mean size; {} differences were more than negligible.",
             percent(audit.size_error),
             thousands(cases)
         ),
     };
     format!(
-        "<p>In {} states of fresh episodes under {}, every other action was tried twice: in the model and in the \
-         environment itself, with the same noise ({} cases). A change counts from {} % of the variable's spread on.</p>\n\
+        "<p>In {} states of fresh episodes under {}, the explainer was asked about every other action, and each was tried \
+         in the environment itself, with the same noise ({} cases). A change counts when it is at least {} % of the variable's standard deviation.</p>\n\
          {}<ul>\n<li>{}</li>\n<li>{}</li>\n\
-         <li>The end of the episode was predicted rightly in {} of the cases.</li>\n</ul>",
+         <li>The end of the episode was predicted correctly in {} of the cases.</li>\n</ul>",
         thousands(audit.states),
         escaped(policy),
         thousands(audit.cases),
@@ -95,8 +95,8 @@ fn scores_part(scored: &ReportScores) -> String {
         .collect();
     let headings = [
         "one step ahead",
-        "error, of the spread",
-        "error, of the usual change",
+        "error / standard deviation",
+        "error / usual change",
         "inside the 90 % interval",
     ];
     format!(

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use super::evidence_text::{acted_on, doubts, few, links};
 use super::explained::WhyView;
-use super::words::{action_of, after, change, counted, list, number, signed, title, value};
+use super::words::{
+    action_of, after, change, counted, list, number, over_next, signed, title, value,
+};
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Node, Part, Trajectory, Way};
 use becausal_explain::{Explanan, Fact};
@@ -44,12 +46,8 @@ impl WhyView<'_> {
         let start = format!("With {action} at step {},", trajectory.first());
         let basis = basis(trajectory);
         if words.is_empty() {
-            let within = trajectory.steps().len();
-            let steps = if within == 1 { "step" } else { "steps" };
-            return format!(
-                "{start} there is {} within {within} {steps} ({basis}).",
-                list(&rewards)
-            );
+            let steps = over_next(trajectory.len());
+            return format!("{start} there is {} {steps} ({basis}).", list(&rewards));
         }
         format!("{start} {}, which leads to {} ({basis}).", list(&words), list(&rewards))
     }
@@ -91,10 +89,10 @@ pub(super) fn nothing(chain: &Chain, action: &str) -> String {
     let targets =
         if names.len() == schema.rewards().len() { "a reward".to_owned() } else { list(&names) };
     format!(
-        "No influence above {} leads from {action} at step {} to {targets} within {}.",
+        "No influence above {} leads from {action} at step {} to {targets} {}.",
         chain.graph().tau(),
         chain.trajectory().first(),
-        counted(chain.trajectory().len(), "step")
+        over_next(chain.trajectory().len())
     )
 }
 

@@ -206,6 +206,16 @@ pub(super) fn action_of(schema: &Schema, step: &Step) -> String {
     action(schema, &step.action)
 }
 
+/// `over the next 4 steps`.
+#[must_use]
+pub(super) fn over_next(steps: usize) -> String {
+    if steps == 1 {
+        "over the next step".to_owned()
+    } else {
+        format!("over the next {steps} steps")
+    }
+}
+
 /// `after 1 step`, `after 4 steps`.
 #[must_use]
 pub(super) fn after(steps: usize) -> String {
