@@ -1,4 +1,4 @@
-//! The end of a training: how good the policy is, and what its explanations need.
+//! The end of a training: the final evaluation, and what explanations need.
 
 use becausal_core::Stream;
 use becausal_model::{Checked, FitOptions, ModelKind, Structure, WorldModel};
@@ -17,18 +17,19 @@ impl Training {
         self.best.as_ref().map_or(&self.learner.agent, |(agent, _)| agent)
     }
 
-    /// How good the best agent is in episodes that it was not chosen by.
+    /// Evaluates the best agent on episodes that were not used to choose it.
     ///
     /// # Errors
-    /// When an episode does not end, or a reward is not a number.
+    /// When an episode does not end, or a reward is NaN or infinite.
     pub fn final_evaluation(&self) -> Result<Evaluation, LearningError> {
         let key = Purpose::FinalEvaluation as u32;
         let episodes = self.settings.evaluation_episodes;
         evaluate(self.best_agent(), &self.environment, episodes, self.seed, key)
     }
 
-    /// What explanations need at the end: data, graph, and a world model fitted with care to all
-    /// data. A training without a model records `final_rows` steps of its best agent first.
+    /// Prepares explanations: finds the graph once more and fits a world model to all data, with
+    /// held-out episodes and pruning. A training without a model first records `final_rows` steps
+    /// of its best agent.
     ///
     /// # Errors
     /// When discovery or the fit fails.
@@ -51,8 +52,9 @@ impl Training {
         let mut graph = self.discover(&self.data)?;
         let options = self.fit_options(self.settings.final_fit_steps);
         let options = FitOptions { rate: FitOptions::default().rate, ..options };
-        let fit = |kind: ModelKind, structure: &Structure, most: usize| {
-            let options = FitOptions { members: options.members.min(most), ..options.clone() };
+        let fit = |kind: ModelKind, structure: &Structure, max_members: usize| {
+            let options =
+                FitOptions { members: options.members.min(max_members), ..options.clone() };
             WorldModel::fit(&self.data, kind, structure, &options, &|_| {})
         };
         let model = if kind == ModelKind::Causal {

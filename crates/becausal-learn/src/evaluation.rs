@@ -1,4 +1,4 @@
-//! How good a policy is in its environment.
+//! Evaluating a policy in its environment.
 
 use becausal_core::Stream;
 use becausal_core::env::{AnyEnvironment, Environment};
@@ -7,15 +7,15 @@ use super::actor_critic::ActorCritic;
 use super::error::LearningError;
 use super::experience::Experience;
 
-/// An episode that goes on longer than this counts as one that never ends.
-pub const LONGEST_EPISODE: usize = 100_000;
+/// Steps after which an episode counts as endless.
+pub const MAX_EPISODE_STEPS: usize = 100_000;
 
-/// Returns of some episodes in which always the most likely action was taken.
+/// The returns of episodes in which the agent always took the most likely action.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Evaluation {
-    /// By the schema's reward terms, episode by episode.
+    /// The return of each episode by the schema's reward terms.
     pub returns: Vec<f64>,
-    /// As the environment itself pays.
+    /// The return of each episode by the environment's own reward.
     pub native: Vec<f64>,
     /// Steps of each episode.
     pub lengths: Vec<usize>,
@@ -28,21 +28,21 @@ impl Evaluation {
         mean(&self.returns)
     }
 
-    /// The deviation of the returns.
+    /// The standard deviation of the returns.
     #[must_use]
     pub fn deviation(&self) -> f64 {
-        let middle = self.mean();
-        let squares: Vec<f64> = self.returns.iter().map(|r| (r - middle) * (r - middle)).collect();
+        let center = self.mean();
+        let squares: Vec<f64> = self.returns.iter().map(|r| (r - center) * (r - center)).collect();
         mean(&squares).sqrt()
     }
 
-    /// The mean of what the environment itself pays.
+    /// The mean return by the environment's own reward.
     #[must_use]
     pub fn native_mean(&self) -> f64 {
         mean(&self.native)
     }
 
-    /// The mean number of steps.
+    /// The mean number of steps of an episode.
     #[must_use]
     pub fn mean_length(&self) -> f64 {
         self.lengths.iter().sum::<usize>() as f64 / self.lengths.len().max(1) as f64
@@ -53,10 +53,10 @@ fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len().max(1) as f64
 }
 
-/// Plays `episodes` episodes side by side, each from its own seed derived from `seed` and `key`.
+/// Plays `episodes` episodes in parallel, each with its own seed derived from `seed` and `key`.
 ///
 /// # Errors
-/// When an episode does not end, or a reward is not a number.
+/// When an episode does not end, or a reward is NaN or infinite.
 pub fn evaluate(
     agent: &ActorCritic,
     environment: &AnyEnvironment,
@@ -77,7 +77,6 @@ pub fn evaluate(
     };
     let mut copies: Vec<AnyEnvironment> = vec![environment.clone(); episodes];
     copies.iter_mut().zip(seeds).for_each(|(copy, seed)| copy.reset(seed));
-    // Episodes that are over leave.
     let mut playing: Vec<usize> = (0..episodes).collect();
     let mut numbers = vec![0.0; actions];
     let mut action = vec![0.0; actions];
@@ -85,33 +84,33 @@ pub fn evaluate(
         if playing.is_empty() {
             break;
         }
-        if step == LONGEST_EPISODE {
+        if step == MAX_EPISODE_STEPS {
             let environment = schema.name().to_owned();
             return Err(LearningError::Endless { environment, steps: step });
         }
         let states_now: Vec<f64> =
             playing.iter().flat_map(|&at| copies[at].state()).copied().collect();
-        let said = agent.act(&states_now);
-        let mut lived = Experience::new(schema, playing.len());
-        let mut going_on = Vec::with_capacity(playing.len());
+        let outputs = agent.act(&states_now);
+        let mut steps = Experience::new(schema, playing.len());
+        let mut unfinished = Vec::with_capacity(playing.len());
         for (row, &at) in playing.iter().enumerate() {
-            agent.space().mode(said.row(0, row), &mut numbers);
+            agent.space().mode(outputs.row(0, row), &mut numbers);
             agent.space().action(&numbers, &mut action);
             let after = copies[at].step(&action)?;
-            lived.push(&states_now[row * states..][..states], &action, after.outcomes, after.state);
+            steps.push(&states_now[row * states..][..states], &action, after.outcomes, after.state);
             result.native[at] += after.reward;
             result.lengths[at] += 1;
             if !after.terminated && !after.truncated {
-                going_on.push(at);
+                unfinished.push(at);
             }
         }
-        for (reward, &at) in lived.rewards_from(schema, 0).into_iter().zip(&playing) {
+        for (reward, &at) in steps.rewards_from(schema, 0).into_iter().zip(&playing) {
             if !reward.is_finite() {
                 return Err(LearningError::Reward { reward: reward.to_string(), step });
             }
             result.returns[at] += reward;
         }
-        playing = going_on;
+        playing = unfinished;
     }
     Ok(result)
 }
