@@ -44,10 +44,9 @@ pub(super) enum Form {
 impl Atom {
     /// Writes its values in some rows of its column.
     pub(super) fn write(&self, series: &Series, rows: &[u32], into: &mut [f64]) {
-        let (low, high, mean, scale) = (series.low, series.high, series.mean, series.scale);
-        let factor = 1.0 / scale;
+        let (mean, factor) = (series.mean, 1.0 / series.scale);
         let plain = |value: f64| (value - mean) * factor;
-        let cut = |value: f64| plain(value.clamp(low, high)).clamp(-CUT, CUT);
+        let cut = |value: f64| plain(value).clamp(-CUT, CUT);
         match self.shape {
             Shape::Linear => sweep(series, rows, into, plain),
             Shape::Cut => sweep(series, rows, into, cut),
@@ -61,7 +60,7 @@ impl Atom {
             }),
             // Around zero itself, where dynamics have their kinks, not around the mean.
             Shape::Absolute => {
-                sweep(series, rows, into, |value| (value.clamp(low, high) * factor).abs());
+                sweep(series, rows, into, |value| (value * factor).abs());
             }
             Shape::Indicator(code) => {
                 sweep(series, rows, into, |value| f64::from(u8::from(value == code)));

@@ -73,11 +73,7 @@ impl Basis {
                         let thresholds = thresholds(&series.values);
                         atoms.extend(thresholds.into_iter().map(|t| atom(Shape::Above(t))));
                     }
-                    if series.has_outliers() {
-                        used(atom(Shape::Cut), &mut atoms);
-                    } else {
-                        atoms.push(atom(Shape::Cut));
-                    }
+                    atoms.push(atom(Shape::Cut));
                 }
             }
         }
@@ -133,7 +129,7 @@ impl Basis {
             return 0;
         };
         match (feature.second, self.atoms[feature.first].shape) {
-            (None, Shape::Linear | Shape::Cut | Shape::Indicator(_)) => 0,
+            (None, Shape::Linear | Shape::Indicator(_)) => 0,
             _ => 1,
         }
     }

@@ -1,7 +1,7 @@
 //! Transitions as a discovery sees them: inputs, outputs, and their columns as numbers.
 
 use super::units::Units;
-use becausal_core::data::{Spread, Transitions};
+use becausal_core::data::{Column, Spread, Transitions};
 use becausal_core::schema::{Kind, Role};
 
 /// A variable as a cause or as an effect; a vector is one of them with several columns.
@@ -19,12 +19,8 @@ pub(super) struct Factor {
 #[derive(Debug, Clone)]
 pub(super) struct Series {
     pub values: Vec<f64>,
-    /// Values beyond these are outliers; where they are not to decide, they are moved here.
-    pub low: f64,
-    pub high: f64,
-    /// The mean without outliers.
     pub mean: f64,
-    /// The standard deviation without outliers; 1 for a constant.
+    /// The standard deviation; 1 for a constant.
     pub scale: f64,
     pub constant: bool,
     /// The variance that rounding alone puts into it, in units of its own variance.
@@ -125,11 +121,7 @@ impl Series {
         const LARGEST: f64 = 1e100;
         let values: Vec<f64> =
             values.into_iter().map(|value| value.clamp(-LARGEST, LARGEST)).collect();
-        let (low, high) = outliers(&values);
-        let within = becausal_core::data::Column::Numbers(
-            values.iter().map(|value| value.clamp(low, high)).collect(),
-        );
-        let spread = Spread::of(&within);
+        let spread = Spread::of(&Column::Numbers(values.clone()));
         let constant = spread.is_none_or(|spread| spread.is_constant() || spread.deviation == 0.0);
         let mean = spread.map_or(0.0, |spread| spread.mean);
         let scale = spread.filter(|_| !constant).map_or(1.0, |spread| spread.deviation);
@@ -146,40 +138,12 @@ impl Series {
             (false, false) => f64::EPSILON / 2.0,
         };
         let relative = precision * (1.0 + mean.abs() / scale);
-        Self { values, low, high, mean, scale, constant, rounding: relative * relative }
+        Self { values, mean, scale, constant, rounding: relative * relative }
     }
-}
 
-/// Where outliers begin: far outside the middle half of the values. A column of which half the
-/// rows or more are equal has none, as its other values are what matters in it.
-fn outliers(values: &[f64]) -> (f64, f64) {
-    // Five standard deviations of a normal distribution, in units of its interquartile range.
-    const FAR: f64 = 500.0 / 1.349;
-    if values.is_empty() {
-        return (f64::NEG_INFINITY, f64::INFINITY);
-    }
-    let mut sorted = values.to_vec();
-    let mut quantile = |quarter: usize| {
-        let place = (values.len() - 1) * quarter / 4;
-        *sorted.select_nth_unstable_by(place, f64::total_cmp).1
-    };
-    let (lower, middle, upper) = (quantile(1), quantile(2), quantile(3));
-    if lower == middle || middle == upper {
-        return (f64::NEG_INFINITY, f64::INFINITY);
-    }
-    let far = FAR * (upper - lower);
-    (middle - far, middle + far)
-}
-
-impl Series {
-    /// The value of a row without being an outlier, standardised.
+    /// The value of a row, standardised.
     pub(super) fn standard(&self, row: usize) -> f64 {
-        (self.values[row].clamp(self.low, self.high) - self.mean) / self.scale
-    }
-
-    /// Whether any value is an outlier.
-    pub(super) fn has_outliers(&self) -> bool {
-        self.values.iter().any(|&value| value < self.low || value > self.high)
+        (self.values[row] - self.mean) / self.scale
     }
 }
 
