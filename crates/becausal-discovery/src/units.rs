@@ -106,10 +106,10 @@ impl Units {
             return 1.0;
         }
         let merges: &[usize] = if self.stretches { &[1, 2, 4] } else { &[1] };
-        let merged = |size: usize| -> Vec<f64> {
+        let sums_of = |size: usize| -> Vec<f64> {
             filled.chunks(size).map(|chunk| chunk.iter().sum()).collect()
         };
-        merges.iter().map(|&size| plain_or_clipped(&merged(size))).fold(0.0, f64::max)
+        merges.iter().map(|&size| plain_or_clipped(&sums_of(size))).fold(0.0, f64::max)
     }
 }
 
