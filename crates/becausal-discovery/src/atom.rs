@@ -1,22 +1,24 @@
-//! A function of one column, of whose products features are made.
+//! A function of one column. Features are products of these.
 
 use super::frame::Series;
 
-/// Standardised values beyond this are cut off before they are squared or multiplied.
-const CUT: f64 = 6.0;
+/// Values are clipped to this many standard deviations from the mean before they are squared or
+/// multiplied.
+const CLIP_DEVIATIONS: f64 = 6.0;
 
 /// A function of one column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
     Linear,
-    Cut,
+    /// Linear, with clipped values.
+    Clipped,
     Square,
     Cube,
     Absolute,
     Indicator(f64),
     /// Whether the value exceeds a threshold.
     Above(f64),
-    /// Waves that fit so many half times between three deviations on either side of the mean.
+    /// Waves with this many half periods between the mean and three standard deviations from it.
     Sine(u8),
     Cosine(u8),
 }
@@ -30,7 +32,7 @@ pub(super) struct Atom {
     pub shape: Shape,
 }
 
-/// How an atom takes part in products.
+/// The role of an atom in products.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Form {
     Gate,
@@ -42,26 +44,25 @@ pub(super) enum Form {
 }
 
 impl Atom {
-    /// Writes its values in some rows of its column.
+    /// Writes its values for some rows of its column.
     pub(super) fn write(&self, series: &Series, rows: &[u32], into: &mut [f64]) {
-        let (low, high, mean, scale) = (series.low, series.high, series.mean, series.scale);
-        let factor = 1.0 / scale;
+        let (mean, factor) = (series.mean, 1.0 / series.scale);
         let plain = |value: f64| (value - mean) * factor;
-        let cut = |value: f64| plain(value.clamp(low, high)).clamp(-CUT, CUT);
+        let clipped = |value: f64| plain(value).clamp(-CLIP_DEVIATIONS, CLIP_DEVIATIONS);
         match self.shape {
             Shape::Linear => sweep(series, rows, into, plain),
-            Shape::Cut => sweep(series, rows, into, cut),
+            Shape::Clipped => sweep(series, rows, into, clipped),
             Shape::Square => sweep(series, rows, into, |value| {
-                let value = cut(value);
+                let value = clipped(value);
                 value * value
             }),
             Shape::Cube => sweep(series, rows, into, |value| {
-                let value = cut(value);
+                let value = clipped(value);
                 value * value * value
             }),
-            // Around zero itself, where dynamics have their kinks, not around the mean.
+            // Around zero, where dynamics have their kinks, not around the mean.
             Shape::Absolute => {
-                sweep(series, rows, into, |value| (value.clamp(low, high) * factor).abs());
+                sweep(series, rows, into, |value| (value * factor).abs());
             }
             Shape::Indicator(code) => {
                 sweep(series, rows, into, |value| f64::from(u8::from(value == code)));
@@ -70,16 +71,16 @@ impl Atom {
                 sweep(series, rows, into, |value| f64::from(u8::from(value > threshold)));
             }
             Shape::Sine(half) => {
-                sweep(series, rows, into, |value| (cut(value) * angle(half)).sin());
+                sweep(series, rows, into, |value| (clipped(value) * angle(half)).sin());
             }
             Shape::Cosine(half) => {
-                sweep(series, rows, into, |value| (cut(value) * angle(half)).cos());
+                sweep(series, rows, into, |value| (clipped(value) * angle(half)).cos());
             }
         }
     }
 }
 
-/// Where steps of a column are tried: zero, the median, and towards both ends.
+/// The thresholds tried for a column: zero and the 1, 10, 50, 90 and 99 % quantiles.
 pub(super) fn thresholds(values: &[f64]) -> Vec<f64> {
     let step = values.len().div_ceil(50_000).max(1);
     let mut sorted: Vec<f64> = values.iter().copied().step_by(step).collect();
@@ -94,12 +95,12 @@ pub(super) fn thresholds(values: &[f64]) -> Vec<f64> {
     thresholds
 }
 
-/// The angle that a deviation from the mean is, in a wave.
+/// The angle in a wave for each standard deviation from the mean.
 fn angle(half: u8) -> f64 {
     f64::from(half) * std::f64::consts::PI / 3.0
 }
 
-/// Writes a function of a column's values in some rows.
+/// Writes a function of a column's values for some rows.
 fn sweep(series: &Series, rows: &[u32], into: &mut [f64], value: impl Fn(f64) -> f64) {
     for (into, &row) in into.iter_mut().zip(rows) {
         *into = value(series.values[row as usize]);

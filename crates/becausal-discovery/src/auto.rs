@@ -1,16 +1,16 @@
-//! `auto`: how much worse is an effect predicted, on episodes never learned from, without a cause?
+//! `auto`: how much worse is an effect predicted on held-out episodes without a cause?
 //!
-//! Two folds of whole episodes; on each a ridge regression on one basis for all effects, then
-//! boosted trees on what it leaves over; both again without each cause. The differences of squared
-//! errors are summed by episode, and a t test over the episodes asks whether they exceed a small
-//! margin.
+//! The episodes are divided into two folds. On each fold a ridge regression is fitted, on one basis
+//! for all effects, then boosted trees on its residuals; then both again without each cause. The
+//! differences of the squared errors are summed by episode, and a t test over the episodes asks
+//! whether they exceed a small margin.
 
 use rayon::prelude::*;
 
 use super::bins::Bins;
 use super::boost::Growth;
 use super::copies::copies;
-use super::extremes::{Extremes, Hint, Rests, memory};
+use super::extremes::{EndResiduals, Extremes, Hint, decorrelation_lag};
 use super::finding::{Finding, Findings};
 use super::fold::{Effort, Fold};
 use super::frame::Frame;
@@ -20,12 +20,12 @@ use super::target::Target;
 use becausal_core::progress::Tracker;
 use becausal_core::schema::Role;
 
-/// An influence may act only under a label of an action, or of a state whose own p-value is at most
-/// this.
-const GATE: f64 = 0.2;
+/// An influence may act under a single label only: of an action, or of a state whose own p-value is
+/// at most this. See docs/discovery.md.
+const MAX_GATE_P: f64 = 0.2;
 
-/// Rows below which a quarter of them tells nothing.
-const QUARTERED: usize = 1000;
+/// The fewest rows with which proxies are looked for: a quarter of fewer rows shows nothing.
+const MIN_PROXY_ROWS: usize = 1000;
 
 /// Tests the pairs of `allowed[output]`, conditioning on these inputs only.
 pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -> Findings {
@@ -35,37 +35,37 @@ pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -
     let unexplained = others.unexplained.clone();
     let (mut pairs, losses) = engine.pairs(&folds, &others, watch);
     drop(folds);
-    if frame.rows() >= QUARTERED && !watch.is_stopped() {
+    if frame.rows() >= MIN_PROXY_ROWS && !watch.is_stopped() {
         engine.flag_proxies(&mut pairs, &unexplained, &losses);
     }
     Findings { pairs, unexplained: Some(unexplained), valid: true }
 }
 
-/// What all questions about some rows share.
+/// The data that all questions about some rows share.
 pub(super) struct Engine<'a> {
     pub frame: &'a Frame,
     pub allowed: &'a [Vec<usize>],
     bins: Bins,
-    /// Those of the outputs first, then those of the inputs.
+    /// The targets of the outputs, then those of the inputs.
     pub targets: Vec<Target>,
-    /// The output of each of the first targets.
+    /// The output that each of the first targets belongs to.
     pub owners: Vec<usize>,
     /// Rows in each unit.
     sizes: Vec<f64>,
-    /// For each input another one that is nearly the same.
+    /// For each input, another one with nearly the same values.
     copies: Vec<Option<usize>>,
     /// The rows at the ends of the inputs' ranges.
     extremes: Extremes,
     pub growth: Growth,
 }
 
-/// What the other inputs tell of each input.
+/// How well each input is predicted from the others.
 struct Others {
-    /// The share that they leave unexplained; of several columns the largest.
+    /// The unexplained share of each input's variance; of several columns the largest.
     unexplained: Vec<f64>,
-    /// For each column or label of each input what they leave over at the ends, and how long it
-    /// remembers.
-    rests: Vec<Vec<(Rests, usize)>>,
+    /// For each column or label of each input, its residuals at the ends, and their decorrelation
+    /// time in units.
+    residuals: Vec<Vec<(EndResiduals, usize)>>,
 }
 
 impl<'a> Engine<'a> {
@@ -94,14 +94,14 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Learning on either fold, judging on the other.
+    /// The two folds: each is trained on once and held out once.
     pub(super) fn folds(&self, effort: Effort) -> [Fold; 2] {
         let fold = |number| Fold::new(self.frame, &self.targets, number, effort);
         let (first, second) = rayon::join(|| fold(0), || fold(1));
         [first, second]
     }
 
-    /// What is asked about a target, by its number.
+    /// The question about the target with this index.
     pub(super) fn question<'q>(
         &'q self,
         index: usize,
@@ -124,8 +124,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Tests every pair; a vector or a category is as significant as its best element, times
-    /// their number (Bonferroni).
+    /// Tests every pair. The p-value of a vector or a category is that of its best element times the
+    /// number of elements (Bonferroni).
     fn pairs(
         &self,
         folds: &[Fold; 2],
@@ -182,7 +182,8 @@ impl<'a> Engine<'a> {
         (pairs, losses)
     }
 
-    /// What is found about one target, one of so many of its effect, and its loss with all inputs.
+    /// The findings about one target and its loss with all inputs. `elements` is the number of targets
+    /// of its effect.
     fn ask(
         &self,
         index: usize,
@@ -199,20 +200,20 @@ impl<'a> Engine<'a> {
         let mut findings = findings(allowed, &drops, &gains, elements);
         self.hint(&mut findings, allowed, &answer, others, elements);
         let floor = question.floor();
-        let parts = Parts::of(self.frame, &answer.residuals, answer.cut, floor);
+        let parts = Parts::of(self.frame, &answer.residuals, answer.clip, floor);
         let p_values: Vec<f64> = findings.iter().map(|finding| finding.p).collect();
-        let matters = |input: usize| {
+        let may_gate = |input: usize| {
             let place = allowed.iter().position(|&other| other == input);
             self.frame.inputs[input].role == Role::Action
-                || place.is_some_and(|place| p_values[place] <= GATE)
+                || place.is_some_and(|place| p_values[place] <= MAX_GATE_P)
         };
         for (finding, &cause) in findings.iter_mut().zip(allowed) {
-            finding.remainder = parts.least(|input| input == cause || matters(input));
+            finding.remainder = parts.least(|input| input == cause || may_gate(input));
         }
         (findings, answer.loss)
     }
 
-    /// Each input alone, then those that have a copy together with it.
+    /// The drops: each input alone, then each input that has a copy together with the copy.
     fn drops(&self, allowed: &[usize]) -> Vec<Vec<usize>> {
         let alone = allowed.iter().map(|&input| vec![input]);
         let together = allowed.iter().filter_map(|&input| {
@@ -221,7 +222,7 @@ impl<'a> Engine<'a> {
         alone.chain(together).collect()
     }
 
-    /// Asks the ends of the other inputs' ranges about each pair without clear evidence.
+    /// Looks for hints of each pair at the ends of the other inputs' ranges.
     fn hint(
         &self,
         findings: &mut [Finding],
@@ -234,58 +235,61 @@ impl<'a> Engine<'a> {
             return;
         }
         let rows = self.extremes.rows().iter();
-        let rests: Vec<f64> = rows.map(|&row| answer.residuals[row as usize]).collect();
-        let with_all = self.extremes.of_effect(&rests);
-        let memory = self.memory(&answer.residuals);
+        let residuals: Vec<f64> = rows.map(|&row| answer.residuals[row as usize]).collect();
+        let with_all = self.extremes.of_effect(&residuals);
+        let time = self.decorrelation_units(&answer.residuals);
         for ((finding, &input), without) in findings.iter_mut().zip(allowed).zip(&answer.without) {
-            let own = (*without != rests).then(|| self.extremes.of_effect(without));
+            let own = (*without != residuals).then(|| self.extremes.of_effect(without));
             let effect = own.as_ref().unwrap_or(&with_all);
-            let tests = elements * others.rests[input].len() as f64;
-            let apart = others.rests[input].iter().filter(|(_, other)| memory.min(*other) <= 1);
-            finding.hint = apart
+            let tests = elements * others.residuals[input].len() as f64;
+            let independent =
+                others.residuals[input].iter().filter(|(_, other)| time.min(*other) <= 1);
+            finding.hint = independent
                 .filter_map(|(cause, _)| self.extremes.hint(input, cause, effect))
                 .min_by(|one, other| one.p.total_cmp(&other.p))
                 .map(|hint| Hint { p: (hint.p * tests).min(1.0), ..hint });
         }
     }
 
-    /// For how many units values remember, where units follow each other; else 0.
+    /// The number of units after which values are uncorrelated, where units are stretches of
+    /// episodes; otherwise 0.
     ///
-    /// Two things that change slowly seem to go together wherever one looks.
-    fn memory(&self, values: &[f64]) -> usize {
+    /// Two series that change slowly seem to be correlated even if they are independent.
+    fn decorrelation_units(&self, values: &[f64]) -> usize {
         let units = &self.frame.units;
         let length = self.frame.rows() / units.count().max(1);
-        if units.stretches { memory(values) / length.max(1) } else { 0 }
+        if units.stretches { decorrelation_lag(values) / length.max(1) } else { 0 }
     }
 
     /// Predicts each input from the others.
     fn others(&self, folds: &[Fold; 2]) -> Others {
         let inputs = self.frame.inputs.len();
-        let found: Vec<(usize, f64, (Rests, usize))> = (self.owners.len()..self.targets.len())
+        let found: Vec<(usize, f64, (EndResiduals, usize))> = (self.owners.len()
+            ..self.targets.len())
             .into_par_iter()
             .filter_map(|index| {
                 let own = self.targets[index].own_input()?;
                 let others: Vec<usize> = (0..inputs).filter(|&input| input != own).collect();
                 let answer = self.question(index, &others, &[], folds).answer();
                 let rows = self.extremes.rows().iter();
-                let rests: Vec<f64> = rows.map(|&row| answer.residuals[row as usize]).collect();
-                let memory = self.memory(&answer.residuals);
-                Some((own, answer.unexplained, (self.extremes.of_cause(&rests), memory)))
+                let residuals: Vec<f64> = rows.map(|&row| answer.residuals[row as usize]).collect();
+                let time = self.decorrelation_units(&answer.residuals);
+                Some((own, answer.unexplained, (self.extremes.of_cause(&residuals), time)))
             })
             .collect();
         let mut others = Others {
             unexplained: vec![0.0; inputs],
-            rests: std::iter::repeat_with(Vec::new).take(inputs).collect(),
+            residuals: std::iter::repeat_with(Vec::new).take(inputs).collect(),
         };
-        for (input, share, rests) in found {
+        for (input, share, residuals) in found {
             others.unexplained[input] = others.unexplained[input].max(share);
-            others.rests[input].push(rests);
+            others.residuals[input].push(residuals);
         }
         others
     }
 }
 
-/// What the gains of the drops tell about each allowed input.
+/// The findings about each allowed input, from the gains of the drops.
 fn findings(
     allowed: &[usize],
     drops: &[Vec<usize>],
@@ -309,7 +313,7 @@ fn findings(
         .collect()
 }
 
-/// Either the mean or the spread of the effect changes: the better of two tests, times two.
+/// Combines the tests of the mean and of the spread: the smaller p-value, times two.
 fn combine(mean: &[Gain], spread: Option<&[Gain]>) -> Vec<Gain> {
     let Some(spread) = spread else { return mean.to_vec() };
     mean.iter()

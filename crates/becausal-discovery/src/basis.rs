@@ -1,15 +1,15 @@
-//! Basis functions of the inputs: what a linear regression needs to follow most dynamics.
+//! Basis functions of the inputs, with which a linear regression fits most dynamics.
 
 use super::atom::{Atom, Shape, thresholds};
 use super::candidates::Candidates;
 use super::frame::Frame;
 use becausal_core::schema::Kind;
 
-/// The most labels of a category that get an indicator.
-const LABELS: usize = 12;
+/// The most labels of a category that get an indicator, besides the most frequent one.
+const MAX_LABELS: usize = 12;
 
-/// Products with steps are tried up to this many columns.
-const STEPPED: usize = 16;
+/// Products with step functions are tried if the inputs have at most this many columns.
+const MAX_STEP_COLUMNS: usize = 16;
 
 /// The product of one, two or three atoms.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub(super) struct Feature {
     pub third: Option<usize>,
 }
 
-/// The functions by which a regression predicts; the first is constant.
+/// The features of a regression; the first is constant.
 #[derive(Debug, Clone)]
 pub(super) struct Basis {
     pub atoms: Vec<Atom>,
@@ -27,7 +27,7 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    /// The functions of single inputs: linear, square, cube and absolute value of numbers, and an
+    /// The functions of single columns: linear, square, cube and absolute value of numbers, and an
     /// indicator for each label.
     pub(super) fn mains(frame: &Frame) -> Self {
         let mut atoms = Vec::new();
@@ -52,9 +52,9 @@ impl Basis {
                             counts.push((count, code));
                         }
                     }
-                    // The most frequent label is what the constant stands for.
+                    // The constant stands for the most frequent label.
                     counts.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
-                    for (_, code) in counts.into_iter().skip(1).take(LABELS) {
+                    for (_, code) in counts.into_iter().skip(1).take(MAX_LABELS) {
                         used(atom(Shape::Indicator(code)), &mut atoms);
                     }
                     continue;
@@ -69,55 +69,51 @@ impl Basis {
                     for shape in [Shape::Square, Shape::Cube, Shape::Absolute] {
                         used(atom(shape), &mut atoms);
                     }
-                    if frame.u.len() <= STEPPED {
+                    if frame.u.len() <= MAX_STEP_COLUMNS {
                         let thresholds = thresholds(&series.values);
                         atoms.extend(thresholds.into_iter().map(|t| atom(Shape::Above(t))));
                     }
-                    if series.has_outliers() {
-                        used(atom(Shape::Cut), &mut atoms);
-                    } else {
-                        atoms.push(atom(Shape::Cut));
-                    }
+                    atoms.push(atom(Shape::Clipped));
                 }
             }
         }
         Self { atoms, features }
     }
 
-    /// Forgets the atoms that no feature uses.
+    /// Removes the atoms that no feature uses.
     pub(super) fn compact(&mut self) {
         let mut used = vec![false; self.atoms.len()];
         for feature in &self.features {
             let parts = [Some(feature.first), feature.second, feature.third];
             parts.into_iter().flatten().for_each(|atom| used[atom] = true);
         }
-        let mut place = vec![0; self.atoms.len()];
+        let mut index = vec![0; self.atoms.len()];
         let mut kept = Vec::new();
         for (atom, value) in self.atoms.iter().enumerate() {
-            place[atom] = kept.len();
+            index[atom] = kept.len();
             if used[atom] {
                 kept.push(*value);
             }
         }
         self.atoms = kept;
         for feature in &mut self.features {
-            feature.first = place[feature.first];
-            feature.second = feature.second.map(|atom| place[atom]);
-            feature.third = feature.third.map(|atom| place[atom]);
+            feature.first = index[feature.first];
+            feature.second = feature.second.map(|atom| index[atom]);
+            feature.third = feature.third.map(|atom| index[atom]);
         }
     }
 
-    /// Takes over some of the candidates.
+    /// Adds some of the candidates.
     pub(super) fn add(&mut self, candidates: &Candidates, chosen: &[usize]) {
         self.features.extend(chosen.iter().map(|&index| candidates.basis().features[index]));
     }
 
-    /// Number of features, the constant included.
+    /// The number of features, including the constant.
     pub(super) fn width(&self) -> usize {
         self.features.len() + 1
     }
 
-    /// The inputs that a feature is a function of; none for the constant.
+    /// The inputs that a feature depends on; none for the constant.
     pub(super) fn inputs_of(&self, feature: usize) -> [Option<usize>; 3] {
         if feature == 0 {
             return [None; 3];
@@ -127,28 +123,28 @@ impl Basis {
         [Some(input(feature.first)), feature.second.map(input), feature.third.map(input)]
     }
 
-    /// How elaborate a feature is: 0 for linear terms and indicators, 1 for anything else.
+    /// The level of a feature: 0 for the constant, linear terms and indicators, 1 for all others.
     pub(super) fn level(&self, feature: usize) -> usize {
         let Some(feature) = feature.checked_sub(1).map(|index| self.features[index]) else {
             return 0;
         };
         match (feature.second, self.atoms[feature.first].shape) {
-            (None, Shape::Linear | Shape::Cut | Shape::Indicator(_)) => 0,
+            (None, Shape::Linear | Shape::Indicator(_)) => 0,
             _ => 1,
         }
     }
 
-    /// Whether a feature is a function of a single atom, or the constant.
+    /// Whether a feature is a single atom or the constant.
     pub(super) fn is_main(&self, feature: usize) -> bool {
         self.inputs_of(feature)[1].is_none()
     }
 
-    /// Whether a feature is a function of this input.
+    /// Whether a feature depends on this input.
     pub(super) fn touches(&self, feature: usize, input: Option<usize>) -> bool {
         input.is_some() && self.inputs_of(feature).contains(&input)
     }
 
-    /// The atoms whose product a feature is; none for the constant.
+    /// The atoms whose product is the feature; none for the constant.
     pub(super) fn factors(&self, feature: usize) -> impl Iterator<Item = usize> {
         let feature = feature.checked_sub(1).map(|index| self.features[index]);
         feature.into_iter().flat_map(|feature| {
@@ -156,7 +152,7 @@ impl Basis {
         })
     }
 
-    /// The atoms that some features are made of, and the number of all atoms.
+    /// The atoms that some features need, and the number of all atoms.
     pub(super) fn atoms_of(&self, features: &[usize]) -> (Vec<usize>, usize) {
         let mut used = vec![false; self.atoms.len()];
         for &feature in features {
@@ -165,7 +161,7 @@ impl Basis {
         ((0..used.len()).filter(|&atom| used[atom]).collect(), used.len())
     }
 
-    /// Writes the values of an atom in some rows.
+    /// Writes the values of an atom for some rows.
     pub(super) fn write_atom(&self, atom: usize, frame: &Frame, rows: &[u32], into: &mut [f64]) {
         let atom = self.atoms[atom];
         atom.write(&frame.u[atom.column], rows, into);

@@ -1,16 +1,16 @@
-//! Input columns in at most 256 bins, so that all trees share one sorting.
+//! Input columns in at most 255 bins each, so that columns are sorted once for all trees.
 
 use rayon::prelude::*;
 
 use super::frame::Series;
 
-/// Rows whose values decide where the bins end; more would not move the ends much.
-const SAMPLE: usize = 100_000;
+/// Bin limits are computed from about this many rows; more would hardly change them.
+const SAMPLE_ROWS: usize = 100_000;
 
-/// The most bins that a column has.
-const MOST: usize = 255;
+/// The most bins of a column: the number of a bin fits one byte.
+const MAX_BINS: usize = 255;
 
-/// All input columns, binned: one byte a value, row after row.
+/// All input columns, binned: one byte per value, row by row.
 #[derive(Debug, Clone)]
 pub(super) struct Bins {
     codes: Vec<u8>,
@@ -19,7 +19,8 @@ pub(super) struct Bins {
 }
 
 impl Bins {
-    /// Bins of about equal numbers of rows; every value has a bin of its own where they suffice.
+    /// Bins with about equal numbers of rows. If a column has few distinct values, each gets its own
+    /// bin.
     pub(super) fn of(series: &[Series]) -> Self {
         let columns: Vec<&[f64]> = series.iter().map(|series| series.values.as_slice()).collect();
         Self::of_columns(&columns)
@@ -41,12 +42,12 @@ impl Bins {
         Self { codes, counts: limits.iter().map(|limits| limits.len() + 1).collect() }
     }
 
-    /// Number of columns.
+    /// The number of columns.
     pub(super) fn width(&self) -> usize {
         self.counts.len()
     }
 
-    /// Number of bins of a column.
+    /// The number of bins of a column.
     pub(super) fn count(&self, column: usize) -> usize {
         self.counts[column]
     }
@@ -57,17 +58,17 @@ impl Bins {
     }
 }
 
-/// The upper ends of all bins but the last.
+/// The upper limits of all bins except the last.
 fn limits(column: &[f64]) -> Vec<f64> {
-    let step = column.len().div_ceil(SAMPLE).max(1);
+    let step = column.len().div_ceil(SAMPLE_ROWS).max(1);
     let mut sample: Vec<f64> = column.iter().copied().step_by(step).collect();
     sample.sort_unstable_by(f64::total_cmp);
     let mut distinct = sample.clone();
     distinct.dedup();
-    let mut limits: Vec<f64> = if distinct.len() <= MOST {
+    let mut limits: Vec<f64> = if distinct.len() <= MAX_BINS {
         distinct.windows(2).map(|pair| pair[0] / 2.0 + pair[1] / 2.0).collect()
     } else {
-        (1..MOST).map(|bin| sample[bin * sample.len() / MOST]).collect()
+        (1..MAX_BINS).map(|bin| sample[bin * sample.len() / MAX_BINS]).collect()
     };
     limits.dedup();
     limits
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_values_have_a_bin_each_and_many_share_evenly() {
+    fn few_values_get_a_bin_each_and_many_are_binned_evenly() {
         let few = vec![3.0, 1.0, 2.0, 1.0];
         let bins = Bins::of_columns(&[&few, &[7.0; 4]]);
         assert_eq!((bins.count(0), bins.count(1)), (3, 1));

@@ -1,20 +1,20 @@
-//! The features of a few hundred rows, written out at once.
+//! The features of up to 128 rows, as one matrix.
 
 use ndarray::{ArrayView2, ShapeBuilder};
 
 use super::basis::Basis;
 use super::frame::Frame;
 
-/// Rows that a block holds at most.
+/// The most rows of a block.
 pub(super) const BLOCK: usize = 128;
 
-/// Some features of a basis for some rows: one feature after the other, so that each is computed
-/// for all rows in one sweep.
+/// Some features of a basis for some rows, feature by feature: each is computed for all rows in one
+/// pass.
 pub(super) struct Block<'a> {
     basis: &'a Basis,
-    /// The features that are written.
+    /// The features to compute.
     wanted: Vec<usize>,
-    /// The atoms that they need, and a sweep of rows for each of all atoms.
+    /// The atoms that they need, and the values of all atoms, `BLOCK` rows each.
     needed: Vec<usize>,
     atoms: Vec<f64>,
     values: Vec<f64>,
@@ -33,7 +33,7 @@ impl<'a> Block<'a> {
         Self { basis, wanted, needed, atoms: vec![0.0; BLOCK * count], values }
     }
 
-    /// The features of at most `BLOCK` rows, a row for each and a column for each wanted feature.
+    /// The features of at most `BLOCK` rows, `[rows, wanted features]`.
     pub(super) fn fill(&mut self, frame: &Frame, rows: &[u32]) -> ArrayView2<'_, f64> {
         for &atom in &self.needed {
             let into = &mut self.atoms[atom * BLOCK..][..rows.len()];

@@ -1,41 +1,42 @@
-//! Boosted regression trees on binned columns, for what a basis regression leaves over.
+//! Boosted regression trees on binned columns, for the residuals of a basis regression.
 
 use super::bins::Bins;
 
-/// How an ensemble is grown.
+/// The options of growing an ensemble.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Growth {
-    /// Trees at most.
+    /// The most trees.
     pub trees: usize,
-    /// Splits on the way to a leaf at most.
+    /// The most splits on the path to a leaf.
     pub depth: usize,
-    /// How much of each tree's prediction is added.
+    /// The learning rate: the share of each tree's prediction that is added.
     pub rate: f64,
-    /// A split must explain this many times the variance left: what chance alone explains is less.
+    /// A split must reduce the sum of squares by this many times the residual variance. Chance alone
+    /// reduces it by less.
     pub significance: f64,
-    /// Rows in a leaf at least.
-    pub leaf: usize,
+    /// The fewest rows of a leaf.
+    pub min_leaf: usize,
 }
 
 impl Growth {
     /// For data with this many candidate columns.
     pub(super) fn for_columns(columns: usize) -> Self {
         let significance = 14.0 + 2.0 * (columns.max(1) as f64).ln();
-        Self { trees: 30, depth: 4, rate: 0.3, significance, leaf: 10 }
+        Self { trees: 30, depth: 4, rate: 0.3, significance, min_leaf: 10 }
     }
 
-    /// To learn as much as can be, where learning too much does no harm.
+    /// To learn as much as possible, where overfitting does no harm.
     ///
-    /// A product shows in no single split; a split that chance might have made is allowed, so that
-    /// the next one finds it.
+    /// No single split reveals a product. Splits that may be due to chance are allowed, so that the
+    /// next split can reveal it.
     pub(super) fn thorough() -> Self {
-        Self { trees: 40, depth: 6, rate: 0.2, significance: 6.0, leaf: 5 }
+        Self { trees: 40, depth: 6, rate: 0.2, significance: 6.0, min_leaf: 5 }
     }
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Node {
-    /// Rows with a bin of at most `bin` go to `left`, the others to the node after it.
+    /// Rows with a bin of at most `bin` go to `left`, the others to the node after `left`.
     Split {
         column: u32,
         bin: u8,
@@ -48,13 +49,13 @@ enum Node {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ensemble {
     trees: Vec<Vec<Node>>,
-    /// By how much the splits on each column lowered the sum of squares.
+    /// The reduction of the sum of squares by the splits on each column.
     gains: Vec<f64>,
 }
 
 impl Ensemble {
-    /// Grows trees that predict `target` (one value for each of `rows`) from the columns
-    /// `allowed`; `target` becomes what they leave over.
+    /// Grows trees that predict `target` (one value for each of `rows`) from the `allowed` columns.
+    /// Afterwards `target` holds the residuals.
     pub(super) fn grow(
         bins: &Bins,
         rows: &[u32],
@@ -92,21 +93,22 @@ impl Ensemble {
         sum
     }
 
-    /// By how much the splits on these columns lowered the sum of squares, in learning.
+    /// The reduction of the sum of squares by the splits on these columns, on the training rows.
     pub(super) fn gained(&self, columns: &[usize]) -> f64 {
         columns.iter().filter_map(|&column| self.gains.get(column)).sum()
     }
 
-    /// Whether there are no trees at all.
+    /// Whether there are no trees.
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.trees.is_empty()
     }
 }
 
-/// For each bin of each column the sum of the targets and the number of rows.
+/// The sum of the targets and the number of rows, for each bin of each column.
 type Histogram = Vec<[f64; 2]>;
 
+/// Histogram cells per column: one for each value of a byte.
 const BINS: usize = 256;
 
 struct Builder<'a> {
@@ -114,7 +116,7 @@ struct Builder<'a> {
     rows: &'a [u32],
     columns: Vec<usize>,
     growth: &'a Growth,
-    /// Positions in `rows`, those of a node together.
+    /// Positions in `rows`; those of one node are consecutive.
     order: Vec<u32>,
     spare: Vec<u32>,
     gains: Vec<f64>,
@@ -143,24 +145,25 @@ impl<'a> Builder<'a> {
         Self { bins, rows, columns, growth, order: Vec::new(), spare: Vec::new(), gains }
     }
 
-    /// One tree; its share is taken off the targets.
+    /// Grows one tree and subtracts its predictions from the targets.
     fn tree(&mut self, target: &mut [f64]) -> Vec<Node> {
         let count = self.rows.len();
         self.order.clear();
         self.order.extend(0..u32::try_from(count).expect("rows fit 32 bits"));
         let square = target.iter().map(|t| t * t).sum::<f64>() / count.max(1) as f64;
-        let least = self.growth.significance * square;
+        let min_gain = self.growth.significance * square;
         let mut nodes = vec![Node::Leaf(0.0)];
         let histogram = self.histogram(0, count, target);
         let mut pending = vec![Pending { node: 0, from: 0, to: count, depth: 0, histogram }];
         while let Some(part) = pending.pop() {
             let deep = part.depth == self.growth.depth;
             let split = if deep { None } else { self.best(&part.histogram) };
-            let Some(split) = split.filter(|split| split.gain > least && split.gain > 0.0) else {
-                self.settle(&part, &mut nodes, target);
+            let Some(split) = split.filter(|split| split.gain > min_gain && split.gain > 0.0)
+            else {
+                self.make_leaf(&part, &mut nodes, target);
                 continue;
             };
-            // A prediction added in part takes away more than that part of the error.
+            // Adding a share `rate` of a prediction removes rate * (2 - rate) of the squared error.
             self.gains[split.column] += split.gain * self.growth.rate * (2.0 - self.growth.rate);
             let middle = self.partition(&part, split);
             let (small, large) = if middle - part.from <= part.to - middle {
@@ -176,17 +179,17 @@ impl<'a> Builder<'a> {
             };
             nodes.extend([Node::Leaf(0.0); 2]);
             let final_level = part.depth + 1 == self.growth.depth;
-            let few = if final_level {
+            let small_histogram = if final_level {
                 Histogram::new()
             } else {
                 self.histogram(small.start, small.end, target)
             };
-            let mut rest = part.histogram;
-            for (parent, child) in rest.iter_mut().zip(&few) {
+            let mut large_histogram = part.histogram;
+            for (parent, child) in large_histogram.iter_mut().zip(&small_histogram) {
                 parent[0] -= child[0];
                 parent[1] -= child[1];
             }
-            for (range, histogram) in [(small, few), (large, rest)] {
+            for (range, histogram) in [(small, small_histogram), (large, large_histogram)] {
                 let node = left + usize::from(range.start != part.from);
                 let depth = part.depth + 1;
                 pending.push(Pending { node, from: range.start, to: range.end, depth, histogram });
@@ -195,8 +198,8 @@ impl<'a> Builder<'a> {
         nodes
     }
 
-    /// Makes a leaf; a tree without splits adds nothing.
-    fn settle(&self, part: &Pending, nodes: &mut [Node], target: &mut [f64]) {
+    /// Makes a leaf. A tree without splits adds nothing.
+    fn make_leaf(&self, part: &Pending, nodes: &mut [Node], target: &mut [f64]) {
         if part.node == 0 {
             return;
         }
@@ -225,7 +228,7 @@ impl<'a> Builder<'a> {
 
     fn best(&self, histogram: &Histogram) -> Option<Split> {
         let mut best: Option<Split> = None;
-        let leaf = self.growth.leaf as f64;
+        let min_leaf = self.growth.min_leaf as f64;
         for (&column, cells) in self.columns.iter().zip(histogram.chunks_exact(BINS)) {
             let cells = &cells[..self.bins.count(column)];
             let total =
@@ -236,7 +239,7 @@ impl<'a> Builder<'a> {
                 left[0] += cell[0];
                 left[1] += cell[1];
                 let right = [total[0] - left[0], total[1] - left[1]];
-                if left[1] < leaf || right[1] < leaf || cell[1] == 0.0 {
+                if left[1] < min_leaf || right[1] < min_leaf || cell[1] == 0.0 {
                     continue;
                 }
                 let gain = left[0] * left[0] / left[1] + right[0] * right[0] / right[1] - base;
@@ -248,7 +251,7 @@ impl<'a> Builder<'a> {
         best
     }
 
-    /// Brings the rows that go left to the front; where the others begin.
+    /// Moves the rows that go left to the front; returns where the others start.
     fn partition(&mut self, part: &Pending, split: Split) -> usize {
         self.spare.clear();
         let mut next = part.from;
@@ -301,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_is_not_allowed_is_not_used() {
+    fn columns_that_are_not_allowed_are_not_used() {
         let (columns, _) = sample(2000);
         let bins = Bins::of_columns(&columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let rows: Vec<u32> = (0..2000).collect();

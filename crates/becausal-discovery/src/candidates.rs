@@ -3,8 +3,8 @@
 use super::atom::{Atom, Form, Shape};
 use super::basis::{Basis, Feature};
 
-/// Waves are tried up to this many times half a wave in the range.
-const WAVES: u8 = 3;
+/// Waves are tried with 1 to this many half periods; see [`Shape::Sine`].
+const MAX_HALF_PERIODS: u8 = 3;
 
 /// Features that might be added.
 pub(super) struct Candidates {
@@ -12,20 +12,20 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// Number of candidates.
+    /// The number of candidates.
     pub(super) fn len(&self) -> usize {
         self.basis.features.len()
     }
 
-    /// As a basis of its own.
+    /// The candidates as a basis.
     pub(super) fn basis(&self) -> &Basis {
         &self.basis
     }
 }
 
 impl Basis {
-    /// The products of two inputs: gates with linear and square terms, numbers with numbers, and,
-    /// when `cubic`, squares with numbers. Pairs within one input count as well.
+    /// Products of two columns: gates with gates, linear and square terms, numbers with numbers, and,
+    /// if `cubic`, squares with numbers. The columns may belong to one input.
     pub(super) fn candidates(&self, cubic: bool) -> Candidates {
         let mut features = Vec::new();
         for (first, one) in self.atoms.iter().enumerate() {
@@ -48,8 +48,8 @@ impl Basis {
         Candidates { basis: Self { atoms: self.atoms.clone(), features } }
     }
 
-    /// The products of three atoms, or of higher powers of two: what smooth dynamics still need
-    /// when the products of two are known.
+    /// Products of three atoms, or of higher powers of two: smooth dynamics need them in addition to
+    /// the products of two.
     pub(super) fn further_candidates(&self) -> Candidates {
         let of_form = |form: Form| -> Vec<usize> {
             (0..self.atoms.len()).filter(|&atom| self.form(&self.atoms[atom]) == form).collect()
@@ -101,8 +101,8 @@ impl Basis {
         Candidates { basis: Self { atoms: self.atoms.clone(), features } }
     }
 
-    /// The products of a step of one column with another column: what matters only beyond a
-    /// threshold.
+    /// Products of a step function of one column with another column, for influences that act only
+    /// beyond a threshold.
     pub(super) fn step_candidates(&self) -> Candidates {
         let mut features = Vec::new();
         for (first, one) in self.atoms.iter().enumerate() {
@@ -116,8 +116,8 @@ impl Basis {
         Candidates { basis: Self { atoms: self.atoms.clone(), features } }
     }
 
-    /// Waves of one column, alone and times another column or a wave of it: what is smooth but no
-    /// polynomial. The atoms are added, the features are candidates.
+    /// Waves of one column, alone and times another column or a wave of it, for smooth functions that
+    /// are not polynomials. The atoms are added to the basis, the features are candidates.
     pub(super) fn wave_candidates(&mut self) -> Candidates {
         let number = |atom: &usize| self.form(&self.atoms[*atom]) == Form::Number;
         let numbers: Vec<usize> = (0..self.atoms.len()).filter(number).collect();
@@ -125,7 +125,7 @@ impl Basis {
         let mut waves = Vec::new();
         for &number in &numbers {
             let Atom { input, column, .. } = self.atoms[number];
-            for half in 1..=WAVES {
+            for half in 1..=MAX_HALF_PERIODS {
                 for shape in [Shape::Sine(half), Shape::Cosine(half)] {
                     waves.push(self.atoms.len());
                     self.atoms.push(Atom { input, column, shape });
@@ -142,17 +142,21 @@ impl Basis {
         }
         Candidates { basis: Self { atoms: self.atoms.clone(), features } }
     }
-    /// How an atom takes part in products.
+
+    /// The role of an atom in products.
     fn form(&self, atom: &Atom) -> Form {
         match atom.shape {
             Shape::Indicator(_) => Form::Gate,
             Shape::Above(_) => Form::Step,
-            Shape::Cut => Form::Number,
+            Shape::Clipped => Form::Number,
             Shape::Square => Form::Square,
             Shape::Cube => Form::Cube,
-            // A column with two values only is a gate, its linear term the indicator.
+            // A column with two values is a gate, and its linear term is the indicator.
             Shape::Linear
-                if !self.atoms.iter().any(|a| a.column == atom.column && a.shape == Shape::Cut) =>
+                if !self
+                    .atoms
+                    .iter()
+                    .any(|a| a.column == atom.column && a.shape == Shape::Clipped) =>
             {
                 Form::Gate
             }

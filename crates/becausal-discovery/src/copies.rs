@@ -1,17 +1,17 @@
-//! Inputs that are nearly the same.
+//! Inputs with nearly the same values.
 
 use super::frame::Frame;
 
-/// Inputs that leave less than this share of each other's variance are copies.
-const COPY: f64 = 1e-3;
+/// Two inputs are copies if each leaves less than this share of the other's variance unexplained.
+const MAX_COPY_UNEXPLAINED: f64 = 1e-3;
 
-/// Rows by which copies are recognised.
-const COMPARED: usize = 20_000;
+/// Copies are detected on about this many rows.
+const COMPARED_ROWS: usize = 20_000;
 
-/// For each input the one that it resembles most, if they are nearly the same.
+/// For each input, its most similar copy, if it has one.
 pub(super) fn copies(frame: &Frame) -> Vec<Option<usize>> {
-    let step = frame.rows().div_ceil(COMPARED).max(1);
-    let differ = |one: usize, other: usize| {
+    let step = frame.rows().div_ceil(COMPARED_ROWS).max(1);
+    let unexplained = |one: usize, other: usize| {
         let (one, other) = (&frame.u[one], &frame.u[other]);
         if one.constant || other.constant {
             return if one.constant && other.constant { 0.0 } else { 1.0 };
@@ -31,9 +31,9 @@ pub(super) fn copies(frame: &Frame) -> Vec<Option<usize>> {
                 .filter(|&other| frame.inputs[other].columns.len() == columns.len())
                 .map(|other| {
                     let pairs = columns.iter().zip(&frame.inputs[other].columns);
-                    (pairs.map(|(&a, &b)| differ(a, b)).fold(0.0, f64::max), other)
+                    (pairs.map(|(&a, &b)| unexplained(a, b)).fold(0.0, f64::max), other)
                 })
-                .filter(|&(difference, _)| difference < COPY)
+                .filter(|&(unexplained, _)| unexplained < MAX_COPY_UNEXPLAINED)
                 .min_by(|a, b| a.0.total_cmp(&b.0))
                 .map(|(_, other)| other)
         })

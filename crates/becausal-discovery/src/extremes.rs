@@ -1,9 +1,9 @@
-//! Rows at the ends of the inputs' ranges: an effect that shows only there shows in few rows.
+//! Rows at the ends of the inputs' ranges: an influence that acts only there shows in few rows.
 //!
-//! A test over all rows is blind to what happens in one of a hundred. Among the rows in which some
-//! input is at an end of its range, or has a rare label, it is asked whether what is left over of an
-//! effect goes along with what is left over of a cause. So few rows prove nothing, but when they hint
-//! at an influence, none cannot be claimed.
+//! A test over all rows misses an influence that acts in one row of a hundred. Among the rows in which
+//! some input is at an end of its range, or has a rare label, we test whether the residuals of an
+//! effect are correlated with the residuals of a cause. So few rows prove nothing, but if they hint at
+//! an influence, we cannot rule out an edge.
 
 use super::frame::Frame;
 use super::reason::RowGroup;
@@ -11,17 +11,17 @@ use super::student::upper_tail;
 use becausal_core::normal_quantile;
 use becausal_core::schema::Kind;
 
-/// How many rows at an end are looked at, at most; also two thirds of them, and so on.
-const MOST: usize = 96;
+/// The most rows at an end. Fewer are tried too: two thirds of them, and so on.
+const MAX_ROWS: usize = 96;
 
-/// The fewest rows that can hint at anything.
-const LEAST: usize = 8;
+/// The fewest rows that can give a hint.
+const MIN_ROWS: usize = 8;
 
-/// A label that fewer rows than this share have is rare.
-const RARE: f64 = 0.1;
+/// A label is rare if fewer than this share of the rows have it.
+const RARE_SHARE: f64 = 0.1;
 
-/// Where units are stretches of one episode, rows are taken from units this far apart.
-const APART: u32 = 2;
+/// Where units are stretches of episodes, rows are taken from units at least this far apart.
+const MIN_UNIT_DISTANCE: u32 = 2;
 
 /// Rows in which one input is extreme, the most extreme first, each from a unit of its own.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ struct End {
     input: usize,
     /// Which rows these are.
     group: RowGroup,
-    /// Their places among all rows kept.
+    /// Their places among the rows of all ends.
     places: Vec<usize>,
 }
 
@@ -38,18 +38,17 @@ struct End {
 pub(super) struct Extremes {
     ends: Vec<End>,
     rows: Vec<u32>,
-    /// For each row of the frame its place among those kept.
+    /// For each row of the frame its place in `rows`.
     places: Vec<u32>,
 }
 
-/// What is left over at each end, for each number of rows looked at; around 0, their squares add
-/// up to 1.
-pub(super) struct Rests(Vec<Vec<Vec<f64>>>);
+/// The residuals at each end, for each number of rows tried: with mean 0 and a sum of squares of 1.
+pub(super) struct EndResiduals(Vec<Vec<Vec<f64>>>);
 
-/// The sign of an influence at an end.
+/// Weak evidence for an influence, from the rows at an end.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Hint {
-    /// How probable it is without any influence, all ends considered.
+    /// The p-value, corrected for the number of ends and sizes.
     pub p: f64,
     /// How many rows.
     pub rows: usize,
@@ -96,38 +95,43 @@ impl Extremes {
         Self { ends, rows, places }
     }
 
-    /// All rows kept.
+    /// The rows of all ends.
     pub(super) fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// The place of a row among those kept.
+    /// The place of a row among those of the ends.
     pub(super) fn place(&self, row: usize) -> Option<usize> {
         let place = self.places[row];
         (place != u32::MAX).then_some(place as usize)
     }
 
-    /// What is left over of a cause, at every end.
-    pub(super) fn of_cause(&self, rests: &[f64]) -> Rests {
-        self.at_ends(rests, |rests| normal_scores(&rests))
+    /// The residuals of a cause at every end, as normal scores.
+    pub(super) fn of_cause(&self, residuals: &[f64]) -> EndResiduals {
+        self.at_ends(residuals, |residuals| normal_scores(&residuals))
     }
 
-    /// What is left over of an effect, at every end.
-    pub(super) fn of_effect(&self, rests: &[f64]) -> Rests {
-        self.at_ends(rests, |rests| rests)
+    /// The residuals of an effect at every end.
+    pub(super) fn of_effect(&self, residuals: &[f64]) -> EndResiduals {
+        self.at_ends(residuals, |residuals| residuals)
     }
 
-    fn at_ends(&self, rests: &[f64], scores: impl Fn(Vec<f64>) -> Vec<f64>) -> Rests {
+    fn at_ends(&self, residuals: &[f64], scores: impl Fn(Vec<f64>) -> Vec<f64>) -> EndResiduals {
         let at = |end: &End, size: usize| {
-            standard(scores(end.places[..size].iter().map(|&place| rests[place]).collect()))
+            standard(scores(end.places[..size].iter().map(|&place| residuals[place]).collect()))
         };
         let of_end = |end: &End| sizes(end.places.len()).map(|size| at(end, size)).collect();
-        Rests(self.ends.iter().map(of_end).collect())
+        EndResiduals(self.ends.iter().map(of_end).collect())
     }
 
-    /// What the ends of the *other* inputs say about the influence of an input: `cause` and
-    /// `effect` are what is left over of either.
-    pub(super) fn hint(&self, input: usize, cause: &Rests, effect: &Rests) -> Option<Hint> {
+    /// The strongest hint of an influence of an input, at the ends of the *other* inputs. `cause` and
+    /// `effect` are their residuals.
+    pub(super) fn hint(
+        &self,
+        input: usize,
+        cause: &EndResiduals,
+        effect: &EndResiduals,
+    ) -> Option<Hint> {
         let mut best: Option<(f64, usize, &RowGroup)> = None;
         let mut tests = 0;
         for ((end, cause), effect) in self.ends.iter().zip(&cause.0).zip(&effect.0) {
@@ -145,21 +149,21 @@ impl Extremes {
     }
 }
 
-/// All of the rows, then two thirds of them, as long as there are enough.
+/// The numbers of rows tried: all, two thirds of them, and so on, down to [`MIN_ROWS`].
 fn sizes(all: usize) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(all), |size| Some(size * 2 / 3)).take_while(|&size| size >= LEAST)
+    std::iter::successors(Some(all), |size| Some(size * 2 / 3)).take_while(|&size| size >= MIN_ROWS)
 }
 
-/// The values that few rows have.
+/// The values that only few rows have.
 fn rare_values(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    let most = RARE * values.len() as f64;
+    let max_rows = RARE_SHARE * values.len() as f64;
     let groups = sorted.chunk_by(|one, other| one == other);
-    groups.filter(|group| (group.len() as f64) < most).map(|group| group[0]).collect()
+    groups.filter(|group| (group.len() as f64) < max_rows).map(|group| group[0]).collect()
 }
 
-/// For each unit the row of the highest score; of these rows the highest first.
+/// The row with the highest score of each unit, the highest first.
 fn most_extreme(frame: &Frame, score: impl Fn(usize) -> Option<f64>) -> Vec<u32> {
     let units = &frame.units;
     let mut best: Vec<Option<(f64, u32)>> = vec![None; units.count()];
@@ -176,18 +180,19 @@ fn most_extreme(frame: &Frame, score: impl Fn(usize) -> Option<f64>) -> Vec<u32>
     let mut kept: Vec<u32> = Vec::new();
     for (_, row) in rows {
         let unit = |row: u32| units.of_row[row as usize];
-        let near = |&other: &u32| units.stretches && unit(other).abs_diff(unit(row)) < APART;
+        let near =
+            |&other: &u32| units.stretches && unit(other).abs_diff(unit(row)) < MIN_UNIT_DISTANCE;
         if !kept.iter().any(near) {
             kept.push(row);
         }
-        if kept.len() == MOST {
+        if kept.len() == MAX_ROWS {
             break;
         }
     }
     kept
 }
 
-/// How probable so much correlation of normal scores with anything is by chance, in either direction.
+/// The two-sided p-value of the correlation of normal scores with other values.
 fn correlation(one: &[f64], other: &[f64]) -> f64 {
     let sum: f64 = one.iter().zip(other).map(|(one, other)| one * other).sum();
     let correlation = sum.abs().min(1.0);
@@ -196,8 +201,8 @@ fn correlation(one: &[f64], other: &[f64]) -> f64 {
     (2.0 * upper_tail(t, freedom)).min(1.0)
 }
 
-/// What normal numbers of the same ranks would be; equal values share theirs. However the values
-/// are distributed, a correlation of these with any other values is as if by normal numbers.
+/// Normal scores: the normal quantiles of the ranks; equal values share one score. The p-value of a
+/// correlation with them is valid for any distribution of the values.
 fn normal_scores(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&one, &other| values[one].total_cmp(&values[other]));
@@ -214,7 +219,7 @@ fn normal_scores(values: &[f64]) -> Vec<f64> {
     scores
 }
 
-/// Values around 0, their squares adding up to 1; equal values become 0.
+/// Values shifted to mean 0 and scaled to a sum of squares of 1; constant values become 0.
 fn standard(mut values: Vec<f64>) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     for value in &mut values {
@@ -228,16 +233,16 @@ fn standard(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// After how many rows, a power of two, values have forgotten what they were.
-pub(super) fn memory(values: &[f64]) -> usize {
-    const FORGOTTEN: f64 = 0.1;
+/// The lag in rows, a power of two, after which the autocorrelation of values is at most 0.1.
+pub(super) fn decorrelation_lag(values: &[f64]) -> usize {
+    const MAX_AUTOCORRELATION: f64 = 0.1;
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let covariance = |lag: usize| -> f64 {
         values.iter().zip(&values[lag..]).map(|(one, other)| (one - mean) * (other - mean)).sum()
     };
-    let least = FORGOTTEN * covariance(0);
+    let limit = MAX_AUTOCORRELATION * covariance(0);
     let mut lag = 1;
-    while lag < values.len() && covariance(lag) > least {
+    while lag < values.len() && covariance(lag) > limit {
         lag *= 2;
     }
     lag
@@ -249,7 +254,7 @@ mod tests {
     use becausal_core::Stream;
 
     #[test]
-    fn scores_are_around_zero_and_shared_by_equals() {
+    fn scores_are_symmetric_around_zero_and_equal_values_share_them() {
         let scores = normal_scores(&[5.0, 1.0, 5.0, 9.0]);
         assert!(scores[0].abs() < 1e-12 && scores[0] == scores[2]);
         assert!(scores[3] > 0.8 && (scores[1] + scores[3]).abs() < 1e-12);
@@ -257,9 +262,9 @@ mod tests {
     }
 
     #[test]
-    fn correlations_are_improbable_where_there_are_any_and_uniform_where_not() {
+    fn p_values_are_small_for_correlated_values_and_uniform_for_independent_ones() {
         let mut stream = Stream::new(4);
-        // Values with tails as heavy as those of 1 / x.
+        // Heavy tails: the inverse of a normal number.
         let mut draw = || -> Vec<f64> { (0..12).map(|_| 1.0 / stream.normal()).collect() };
         let mut by_chance = || correlation(&standard(normal_scores(&draw())), &standard(draw()));
         let p: Vec<f64> = (0..2000).map(|_| by_chance()).collect();
@@ -272,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_slowly_remembers_longer() {
+    fn slower_series_have_longer_decorrelation_lags() {
         let mut stream = Stream::new(5);
         let mut level = 0.0;
         let mut walk = |keep: f64| -> Vec<f64> {
@@ -283,13 +288,13 @@ mod tests {
                 })
                 .collect()
         };
-        assert_eq!(memory(&walk(0.0)), 1);
-        assert!((16..=64).contains(&memory(&walk(0.9))));
-        assert!(memory(&walk(0.99)) >= 128);
+        assert_eq!(decorrelation_lag(&walk(0.0)), 1);
+        assert!((16..=64).contains(&decorrelation_lag(&walk(0.9))));
+        assert!(decorrelation_lag(&walk(0.99)) >= 128);
     }
 
     #[test]
-    fn fewer_and_fewer_rows_are_looked_at() {
+    fn sizes_shrink_by_a_third_down_to_the_minimum() {
         assert_eq!(sizes(40).collect::<Vec<_>>(), [40, 26, 17, 11]);
         assert_eq!(sizes(7).count(), 0);
     }

@@ -1,12 +1,12 @@
 //! `fcit`: the fast conditional independence test (Chalupka, Perona, Eberhardt 2018) as published.
 //!
-//! A regression tree predicts the effect from all inputs, another one from all but the cause; on eight
-//! random divisions of the rows, 90 to learn and 10 to judge, the ratio of their errors should
-//! exceed 1. Tree sizes are chosen on three further divisions, for either side apart.
+//! One regression tree predicts the effect from all inputs, another one from all inputs except the
+//! cause. On eight random splits of the rows (90 % training, 10 % test) the ratio of their errors
+//! should exceed 1. Tree sizes are chosen on three further splits, separately for each side.
 //!
-//! The statistic is the published one. Work is shared where the outcome is the same: the tree of
-//! every size is a cut of the largest one; the trees with all inputs serve all causes of an effect;
-//! and the trees without a cause are regrown only where they differ (see `tree`).
+//! The statistic is the published one. Work is shared where the result is the same: a smaller tree is
+//! the largest one, cut short; the trees with all inputs serve all causes of an effect; and the trees
+//! without a cause are regrown only where they differ (see `tree`).
 
 use rayon::prelude::*;
 
@@ -18,26 +18,26 @@ use super::tree::Tree;
 use becausal_core::Stream;
 use becausal_core::progress::Tracker;
 
-/// Divisions by which the tree size is chosen.
-const CHOOSING: usize = 3;
+/// Random splits on which the tree size is chosen.
+const SIZE_SPLITS: usize = 3;
 
-/// Divisions by which is judged.
-const JUDGING: usize = 8;
+/// Random splits on which the errors are compared.
+const TEST_SPLITS: usize = 8;
 
-/// Added to both errors before dividing, as the reference code does.
-const TINY: f64 = 1e-10;
+/// Added to both errors before the division, as in the reference code.
+const ERROR_OFFSET: f64 = 1e-10;
 
-/// Fewer rows leave too few to judge.
-const LEAST_ROWS: usize = 20;
+/// The fewest rows that are tested: of fewer, too few would be left as test rows.
+const MIN_ROWS: usize = 20;
 
-/// The sizes tried: the fewest rows of a node that may be split.
-fn grid(learned: usize) -> [usize; 7] {
+/// The tree sizes tried, as the fewest rows of a node that may be split.
+fn grid(training: usize) -> [usize; 7] {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of them")]
-    let share = |share: f64| ((share * learned as f64).ceil() as usize).max(2);
+    let share = |share: f64| ((share * training as f64).ceil() as usize).max(2);
     [2, 8, 64, 512, share(0.01), share(0.2), share(0.4)]
 }
 
-/// Tests the pairs of `allowed[output]`, given the others of them.
+/// Tests the pairs of `allowed[output]`, conditioning on the other inputs of `allowed[output]`.
 pub(super) fn fcit(
     frame: &Frame,
     allowed: &[Vec<usize>],
@@ -45,7 +45,7 @@ pub(super) fn fcit(
     watch: &Tracker<'_>,
 ) -> Findings {
     let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
-    if frame.rows() < LEAST_ROWS {
+    if frame.rows() < MIN_ROWS {
         return Findings { pairs, unexplained: None, valid: false };
     }
     let mut problems = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn fcit(
         if !direct.is_empty() {
             problems.push(Problem { output, inputs: allowed, swapped: None, causes: direct });
         }
-        // A cause of fewer dimensions than the effect is predicted from it, not the other way.
+        // A cause with fewer dimensions than the effect is predicted from the effect.
         for &input in allowed.iter().filter(|input| tested(input) && size(**input) < dimensions) {
             let causes = vec![input];
             problems.push(Problem { output, inputs: allowed, swapped: Some(input), causes });
@@ -94,21 +94,23 @@ pub(super) fn fcit(
     Findings { pairs, unexplained: None, valid: false }
 }
 
-/// One target with all its trees.
+/// One regression problem: a target and the causes tested with it.
 struct Problem<'a> {
     output: usize,
-    /// The inputs that take part.
+    /// The inputs used.
     inputs: &'a [usize],
-    /// The input that is predicted from the output, where these are swapped.
+    /// The input that is predicted from the output, if cause and effect are swapped.
     swapped: Option<usize>,
-    /// The causes that this decides about.
+    /// The causes tested.
     causes: Vec<usize>,
 }
 
-/// A random division of the rows.
-struct Division {
-    learned: Vec<bool>,
-    judged: Vec<usize>,
+/// A random split of the rows.
+struct RandomSplit {
+    /// Whether each row is a training row.
+    training: Vec<bool>,
+    test: Vec<usize>,
+    /// The order of the columns among equally good splits.
     preference: Vec<usize>,
 }
 
@@ -149,33 +151,32 @@ impl Problem<'_> {
         let rows = frame.rows();
         let key = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let swapped = self.swapped.map_or(0, |input| input + 1);
-        let stream = |division: usize| {
-            Stream::keyed(seed, &[3, key(self.output), key(swapped), key(division)])
-        };
-        let divide = |division: usize, judged: usize| {
-            let mut stream = stream(division);
+        let stream =
+            |number: usize| Stream::keyed(seed, &[3, key(self.output), key(swapped), key(number)]);
+        let split = |number: usize, test: usize| {
+            let mut stream = stream(number);
             let order = stream.permutation(rows);
-            let mut learned = vec![true; rows];
-            order[..judged].iter().for_each(|&row| learned[row] = false);
+            let mut training = vec![true; rows];
+            order[..test].iter().for_each(|&row| training[row] = false);
             let preference = stream.permutation(table.width());
-            Division { learned, judged: order[..judged].to_vec(), preference }
+            RandomSplit { training, test: order[..test].to_vec(), preference }
         };
-        // Without a group; nothing for the trees with all.
+        // The group left out; `None` for the trees with all inputs.
         let sides: Vec<Option<usize>> = std::iter::once(None)
             .chain(self.causes.iter().map(|&cause| {
                 Some(if self.swapped.is_some() { frame.inputs.len() } else { cause })
             }))
             .collect();
-        let chosen = choose(&table, &sides, &|division| divide(division, rows.div_ceil(10)), rows);
-        let least = chosen.iter().copied().min().unwrap_or(2);
-        let errors: Vec<Vec<f64>> = (0..JUDGING)
+        let chosen = choose(&table, &sides, &|number| split(number, rows.div_ceil(10)), rows);
+        let smallest = chosen.iter().copied().min().unwrap_or(2);
+        let errors: Vec<Vec<f64>> = (0..TEST_SPLITS)
             .into_par_iter()
             .map(|number| {
-                let division = divide(CHOOSING + number, rows / 10);
-                let tree = Tree::grow(&table, &division.learned, least, &division.preference);
-                let side = |(side, &least): (&Option<usize>, &usize)| {
-                    table.errors(&tree, &division.judged, *side, &[least])[0].iter().sum::<f64>()
-                        / (division.judged.len() * table.outputs()) as f64
+                let split = split(SIZE_SPLITS + number, rows / 10);
+                let tree = Tree::grow(&table, &split.training, smallest, &split.preference);
+                let side = |(side, &min_split): (&Option<usize>, &usize)| {
+                    table.errors(&tree, &split.test, *side, &[min_split])[0].iter().sum::<f64>()
+                        / (split.test.len() * table.outputs()) as f64
                 };
                 sides.iter().zip(&chosen).map(side).collect()
             })
@@ -184,36 +185,36 @@ impl Problem<'_> {
             .map(|side| {
                 let ratios: Vec<f64> = errors
                     .iter()
-                    .map(|errors| (errors[side] + TINY) / (errors[0] + TINY) - 1.0)
+                    .map(|errors| (errors[side] + ERROR_OFFSET) / (errors[0] + ERROR_OFFSET) - 1.0)
                     .collect();
                 let sum = |side: usize| errors.iter().map(|errors| errors[side]).sum::<f64>();
                 let gain = (sum(side) - sum(0)).max(0.0);
                 let strength = if sum(side) > 0.0 { gain / sum(side) } else { 0.0 };
                 let p = mean_above_zero(&ratios);
-                Finding { p, strength, gain: gain / JUDGING as f64, ..Finding::NOTHING }
+                Finding { p, strength, gain: gain / TEST_SPLITS as f64, ..Finding::NOTHING }
             })
             .collect()
     }
 }
 
-/// For each side the tree size with the best mean coefficient of determination.
+/// For each side, the tree size with the best mean coefficient of determination.
 fn choose(
     table: &Table,
     sides: &[Option<usize>],
-    divide: &(impl Fn(usize) -> Division + Sync),
+    split: &(impl Fn(usize) -> RandomSplit + Sync),
     rows: usize,
 ) -> Vec<usize> {
-    let leasts = grid(rows - rows.div_ceil(10));
-    let scores: Vec<Vec<[f64; 7]>> = (0..CHOOSING)
+    let min_splits = grid(rows - rows.div_ceil(10));
+    let scores: Vec<Vec<[f64; 7]>> = (0..SIZE_SPLITS)
         .into_par_iter()
         .map(|number| {
-            let division = divide(number);
-            let tree = Tree::grow(table, &division.learned, 2, &division.preference);
-            let totals = table.totals(&division.judged);
+            let split = split(number);
+            let tree = Tree::grow(table, &split.training, 2, &split.preference);
+            let totals = table.totals(&split.test);
             sides
                 .iter()
                 .map(|&side| {
-                    let errors = table.errors(&tree, &division.judged, side, &leasts);
+                    let errors = table.errors(&tree, &split.test, side, &min_splits);
                     std::array::from_fn(|size| {
                         let determined = errors[size].iter().zip(&totals).map(|(error, total)| {
                             match (*error == 0.0, *total == 0.0) {
@@ -232,28 +233,28 @@ fn choose(
         .map(|side| {
             let mean = |size: usize| scores.iter().map(|scores| scores[side][size]).sum::<f64>();
             let mut best = 0;
-            for size in 1..leasts.len() {
+            for size in 1..min_splits.len() {
                 if mean(size) > mean(best) {
                     best = size;
                 }
             }
-            leasts[best]
+            min_splits[best]
         })
         .collect()
 }
 
 impl Table {
-    /// For each size and output the sum of squared errors over some rows.
+    /// The sum of squared errors over some rows, for each tree size and output.
     fn errors(
         &self,
         tree: &Tree,
         rows: &[usize],
         without: Option<usize>,
-        leasts: &[usize],
+        min_splits: &[usize],
     ) -> Vec<Vec<f64>> {
-        let mut errors = vec![vec![0.0; self.outputs()]; leasts.len()];
+        let mut errors = vec![vec![0.0; self.outputs()]; min_splits.len()];
         for &row in rows {
-            tree.predict(self, row, without, leasts, |size, predicted| {
+            tree.predict(self, row, without, min_splits, |size, predicted| {
                 for (output, predicted) in predicted.iter().enumerate() {
                     let error = self.value(row, output) - predicted;
                     errors[size][output] += error * error;
@@ -263,7 +264,7 @@ impl Table {
         errors
     }
 
-    /// For each output the sum of squared distances from its mean over some rows.
+    /// The sum of squared differences from the mean over some rows, for each output.
     fn totals(&self, rows: &[usize]) -> Vec<f64> {
         (0..self.outputs())
             .map(|output| {

@@ -1,4 +1,4 @@
-//! One of the two halves: what is learned on one fold is judged on the other.
+//! Cross-fitting: models are trained on one of two folds and evaluated on the other.
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, Axis, s};
@@ -10,29 +10,31 @@ use super::frame::Frame;
 use super::ridge::{Gram, Solver};
 use super::target::Target;
 
-/// Rows from which products are chosen and, times three, trees are grown; regressions use all.
-const SCREENED: usize = 20_000;
+/// The most rows on which products are chosen. Regressions use all rows.
+const MAX_SCREENING_ROWS: usize = 20_000;
 
-/// Rows that trees are grown on, at most, and where only a comparison is wanted.
-const GROWN: usize = 65_536;
-const GROWN_TO_COMPARE: usize = 20_000;
+/// The most rows that trees are grown on.
+const MAX_TREE_ROWS: usize = 65_536;
 
-/// Features beyond the functions of single inputs, at most.
-const PRODUCTS: usize = 200;
+/// The same for the efforts that proxies are detected by.
+const MAX_TREE_ROWS_TO_COMPARE: usize = 20_000;
 
-/// The same where as much as can be is to be learned, and waves are tried as well.
-const PRODUCTS_AND_WAVES: usize = 400;
+/// The most features besides the functions of single columns.
+const MAX_PRODUCTS: usize = 200;
 
-/// Waves are tried up to this many columns.
-const WAVED: usize = 16;
+/// The same with [`Effort::Thorough`], which tries waves too.
+const MAX_PRODUCTS_AND_WAVES: usize = 400;
 
-/// Squares of inputs times other inputs are tried up to this many columns.
-const CUBIC: usize = 12;
+/// Waves are tried if the inputs have at most this many columns.
+const MAX_WAVE_COLUMNS: usize = 16;
 
-/// Linear terms and indicators; everything.
+/// Products of degree three and more are tried if the inputs have at most this many columns.
+const MAX_CUBIC_COLUMNS: usize = 12;
+
+/// The levels of features: 0 for linear terms and indicators, 1 for all features.
 pub(super) const LEVELS: usize = 2;
 
-/// How much is to be learned.
+/// How much a model learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effort {
     /// From a quarter of the rows.
@@ -49,85 +51,95 @@ impl Effort {
         if self == Self::Quarter { 0.25 } else { 1.0 }
     }
 
-    /// The rows that trees are grown on, at most.
-    fn grown(self) -> usize {
-        if self == Self::Usual { GROWN } else { GROWN_TO_COMPARE }
+    /// The most rows that trees are grown on.
+    fn max_tree_rows(self) -> usize {
+        if self == Self::Usual { MAX_TREE_ROWS } else { MAX_TREE_ROWS_TO_COMPARE }
     }
 }
 
-/// A basis, the regression on it, and the rows to learn from and to judge by.
+/// A basis, the regressions on it, and the training and held-out rows.
 pub(super) struct Fold {
     pub basis: Basis,
     pub gram: Gram,
     /// The regressions on the features up to each level.
     pub solvers: [Solver; LEVELS],
-    /// The regressions on a part of the rows, by which a level is tried.
+    /// The regressions on a part of the rows, for trials of the levels.
     pub trials: [Solver; LEVELS],
     pub trial_gram: Gram,
-    /// The rows of `grown` that a trial learns from; the others judge it.
-    pub tried: usize,
-    /// The sums over the rows that trees are grown on, where these are fewer, and the regressions
-    /// on them.
-    pub fewer: Option<(Gram, [Solver; LEVELS])>,
-    /// The regression on functions of single inputs, over the rows that trees are grown on.
+    /// The first rows of `tree_rows`, on which a trial is trained; the others are held out.
+    pub trial_rows: usize,
+    /// The sums over `tree_rows` and the regressions on them, if these are not all training rows.
+    pub on_tree_rows: Option<(Gram, [Solver; LEVELS])>,
+    /// The regression on functions of single columns, over `tree_rows`.
     pub mains: Solver,
-    /// Rows that trees are grown on.
-    pub grown: Vec<u32>,
-    /// Rows that judge.
-    pub judged: Vec<u32>,
+    /// The rows that trees are grown on.
+    pub tree_rows: Vec<u32>,
+    /// The rows of the other fold.
+    pub held_out: Vec<u32>,
 }
 
 impl Fold {
-    /// Learns on the units of fold `number`, or on a part of them, and judges on the others.
+    /// Trains on the units of fold `number`, or on a part of them, and holds out the others.
     pub(super) fn new(frame: &Frame, targets: &[Target], number: u8, effort: Effort) -> Self {
         let units = &frame.units;
-        let mine: Vec<bool> = units.fold.iter().map(|&fold| fold == number).collect();
+        let in_training: Vec<bool> = units.fold.iter().map(|&fold| fold == number).collect();
         let rows = 0..u32::try_from(frame.rows()).expect("rows fit 32 bits");
-        let (learned, judged): (Vec<u32>, Vec<u32>) =
-            rows.partition(|&row| mine[units.of_row[row as usize] as usize]);
+        let (training, held_out): (Vec<u32>, Vec<u32>) =
+            rows.partition(|&row| in_training[units.of_row[row as usize] as usize]);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "a share of them"
         )]
-        let learned =
-            whole_units(frame, &learned, (learned.len() as f64 * effort.share()) as usize);
-        let grown = whole_units(frame, &learned, effort.grown());
-        let screened = whole_units(frame, &learned, SCREENED);
-        let basis = choose(frame, targets, &screened, learned.len(), effort);
+        let training =
+            whole_units(frame, &training, (training.len() as f64 * effort.share()) as usize);
+        let tree_rows = whole_units(frame, &training, effort.max_tree_rows());
+        let screening = whole_units(frame, &training, MAX_SCREENING_ROWS);
+        let basis = choose(frame, targets, &screening, training.len(), effort);
         let value = |target: usize, row: usize| targets[target].value(frame, row);
-        let gram = Gram::of(frame, &basis, &learned, targets.len(), &value);
+        let gram = Gram::of(frame, &basis, &training, targets.len(), &value);
         let solvers = levels(&gram, &basis);
-        let tried = whole_units(frame, &grown, grown.len() * 2 / 3).len();
-        let trial_gram = Gram::of(frame, &basis, &grown[..tried], targets.len(), &value);
+        let trial_rows = whole_units(frame, &tree_rows, tree_rows.len() * 2 / 3).len();
+        let trial_gram = Gram::of(frame, &basis, &tree_rows[..trial_rows], targets.len(), &value);
         let trials = levels(&trial_gram, &basis);
-        let fewer = (grown.len() < learned.len()).then(|| {
-            let gram = Gram::of(frame, &basis, &grown, 0, &|_, _| 0.0);
+        let on_tree_rows = (tree_rows.len() < training.len()).then(|| {
+            let gram = Gram::of(frame, &basis, &tree_rows, 0, &|_, _| 0.0);
             let solvers = levels(&gram, &basis);
             (gram, solvers)
         });
-        let grown_gram = fewer.as_ref().map_or(&gram, |(gram, _)| gram);
-        let mains = Solver::new(grown_gram, |feature| basis.is_main(feature));
-        Self { basis, gram, solvers, trials, trial_gram, tried, fewer, mains, grown, judged }
+        let tree_gram = on_tree_rows.as_ref().map_or(&gram, |(gram, _)| gram);
+        let mains = Solver::new(tree_gram, |feature| basis.is_main(feature));
+        Self {
+            basis,
+            gram,
+            solvers,
+            trials,
+            trial_gram,
+            trial_rows,
+            on_tree_rows,
+            mains,
+            tree_rows,
+            held_out,
+        }
     }
 
     /// The sums over the rows that trees are grown on.
-    pub(super) fn grown_gram(&self) -> &Gram {
-        self.fewer.as_ref().map_or(&self.gram, |(gram, _)| gram)
+    pub(super) fn tree_gram(&self) -> &Gram {
+        self.on_tree_rows.as_ref().map_or(&self.gram, |(gram, _)| gram)
     }
 
     /// The regressions over the rows that trees are grown on, up to each level.
-    pub(super) fn grown_solvers(&self) -> &[Solver; LEVELS] {
-        self.fewer.as_ref().map_or(&self.solvers, |(_, solvers)| solvers)
+    pub(super) fn tree_solvers(&self) -> &[Solver; LEVELS] {
+        self.on_tree_rows.as_ref().map_or(&self.solvers, |(_, solvers)| solvers)
     }
 
-    /// Whether a feature is a function of one of these inputs.
+    /// Whether a feature depends on one of these inputs.
     pub(super) fn touches(&self, feature: usize, inputs: &[usize]) -> bool {
         let mut touched = self.basis.inputs_of(feature).into_iter().flatten();
         touched.any(|input| inputs.contains(&input))
     }
 
-    /// Calls `work` with blocks of rows and their predictions, one column for each column of
+    /// Calls `work` with blocks of rows and their predictions, a column for each column of
     /// `coefficients`.
     pub(super) fn predict(
         &self,
@@ -136,7 +148,7 @@ impl Fold {
         coefficients: &Array2<f64>,
         mut work: impl FnMut(&[u32], &Array2<f64>),
     ) {
-        // A model of a lower level has no use for most features.
+        // A model of the lower level does not use most features.
         let used: Vec<usize> = (0..self.basis.width())
             .filter(|&feature| coefficients.row(feature).iter().any(|&weight| weight != 0.0))
             .collect();
@@ -147,8 +159,8 @@ impl Fold {
         }
     }
 
-    /// The sums of the products of all features with some values, one of each for each of some
-    /// rows; a column for each.
+    /// The sums over some rows of the products of all features with some values. `values` has a
+    /// vector for each column of the result, with a value for each row.
     pub(super) fn sums(&self, frame: &Frame, rows: &[u32], values: &[Vec<f64>]) -> Array2<f64> {
         let mut sums = Array2::zeros((self.basis.width(), values.len()));
         let mut block = Block::all(&self.basis);
@@ -167,33 +179,34 @@ fn levels(gram: &Gram, basis: &Basis) -> [Solver; LEVELS] {
     std::array::from_fn(|level| Solver::new(gram, |feature| basis.level(feature) <= level))
 }
 
-/// The first rows, about `most` of them, without dividing a unit where that can be avoided.
-fn whole_units(frame: &Frame, rows: &[u32], most: usize) -> Vec<u32> {
-    let most = most.max(1);
-    if rows.len() <= most {
+/// About the first `max_rows` rows, without dividing a unit if possible.
+fn whole_units(frame: &Frame, rows: &[u32], max_rows: usize) -> Vec<u32> {
+    let max_rows = max_rows.max(1);
+    if rows.len() <= max_rows {
         return rows.to_vec();
     }
     let unit = |index: usize| frame.units.of_row[rows[index] as usize];
-    let mut end = most;
-    while end > most / 2 && unit(end) == unit(end - 1) {
+    let mut end = max_rows;
+    while end > max_rows / 2 && unit(end) == unit(end - 1) {
         end -= 1;
     }
-    if end <= most / 2 { rows[..most].to_vec() } else { rows[..end].to_vec() }
+    if end <= max_rows / 2 { rows[..max_rows].to_vec() } else { rows[..end].to_vec() }
 }
 
-/// Functions of single inputs, and those products that correlate with what they leave over.
+/// Chooses a basis: functions of single columns, and the products that correlate with their
+/// residuals.
 fn choose(
     frame: &Frame,
     targets: &[Target],
     rows: &[u32],
-    learned: usize,
+    training: usize,
     effort: Effort,
 ) -> Basis {
     let mut basis = Basis::mains(frame);
-    let waves = effort == Effort::Thorough && frame.u.len() <= WAVED;
-    let most = if waves { PRODUCTS_AND_WAVES } else { PRODUCTS };
-    let mut most = most.min((learned / 15).saturating_sub(basis.width()));
-    let small = frame.u.len() <= CUBIC;
+    let waves = effort == Effort::Thorough && frame.u.len() <= MAX_WAVE_COLUMNS;
+    let max_products = if waves { MAX_PRODUCTS_AND_WAVES } else { MAX_PRODUCTS };
+    let mut left = max_products.min((training / 15).saturating_sub(basis.width()));
+    let small = frame.u.len() <= MAX_CUBIC_COLUMNS;
     let mut rounds = vec![basis.candidates(small)];
     if small {
         rounds.push(basis.further_candidates());
@@ -203,13 +216,13 @@ fn choose(
         rounds.push(basis.wave_candidates());
     }
     for candidates in rounds {
-        if candidates.len() > 0 && most > 0 {
+        if candidates.len() > 0 && left > 0 {
             let chosen = {
                 let mut lean = basis.clone();
                 lean.compact();
-                screen(frame, targets, rows, &lean, &candidates, most)
+                screen(frame, targets, rows, &lean, &candidates, left)
             };
-            most -= chosen.len();
+            left -= chosen.len();
             basis.add(&candidates, &chosen);
         }
     }
@@ -217,18 +230,19 @@ fn choose(
     basis
 }
 
-/// The candidates that correlate notably with what a regression on `basis` leaves over of any
-/// target; of too many the best.
+/// The candidates that correlate with the residuals of any target after a regression on `basis`; at
+/// most `max_chosen`, the best ones.
 fn screen(
     frame: &Frame,
     targets: &[Target],
     rows: &[u32],
     basis: &Basis,
     candidates: &Candidates,
-    most: usize,
+    max_chosen: usize,
 ) -> Vec<usize> {
-    // |correlation| times the root of the rows that chance reaches once in 15,000 times.
-    const NOTABLE: f64 = 4.0;
+    // |correlation| times the square root of the number of rows: chance exceeds it once in 15,000
+    // times.
+    const MIN_SCORE: f64 = 4.0;
     let residuals = residuals(frame, targets, rows, basis);
     let products = candidates.basis();
     let mut sums = Array2::<f64>::zeros((products.width(), targets.len()));
@@ -258,17 +272,18 @@ fn screen(
                 .filter(|score| score.is_finite())
                 .fold(0.0, f64::max)
                 * count.sqrt();
-            (score > NOTABLE && variance > 1e-9 * squares[feature]).then_some((score, feature - 1))
+            (score > MIN_SCORE && variance > 1e-9 * squares[feature])
+                .then_some((score, feature - 1))
         })
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    scored.truncate(most);
+    scored.truncate(max_chosen);
     let mut chosen: Vec<usize> = scored.into_iter().map(|(_, feature)| feature).collect();
     chosen.sort_unstable();
     chosen
 }
 
-/// What a regression on `basis` leaves over, a column for each target.
+/// The residuals of a regression on `basis`, a column for each target.
 fn residuals(frame: &Frame, targets: &[Target], rows: &[u32], basis: &Basis) -> Array2<f64> {
     let value = |target: usize, row: usize| targets[target].value(frame, row);
     let gram = Gram::of(frame, basis, rows, targets.len(), &value);

@@ -1,10 +1,10 @@
-//! Transitions as a discovery sees them: inputs, outputs, and their columns as numbers.
+//! Transitions as discovery uses them: inputs, outputs, and their columns as numbers.
 
 use super::units::Units;
-use becausal_core::data::{Spread, Transitions};
+use becausal_core::data::{Column, Spread, Transitions};
 use becausal_core::schema::{Kind, Role};
 
-/// A variable as a cause or as an effect; a vector is one of them with several columns.
+/// A variable as a cause or as an effect. A vector is one factor with several columns.
 #[derive(Debug, Clone)]
 pub(super) struct Factor {
     /// `x` as a cause, `x'` as an effect.
@@ -15,19 +15,15 @@ pub(super) struct Factor {
     pub role: Role,
 }
 
-/// A column of numbers and what is known of it.
+/// A column of numbers and its statistics.
 #[derive(Debug, Clone)]
 pub(super) struct Series {
     pub values: Vec<f64>,
-    /// Values beyond these are outliers; where they are not to decide, they are moved here.
-    pub low: f64,
-    pub high: f64,
-    /// The mean without outliers.
     pub mean: f64,
-    /// The standard deviation without outliers; 1 for a constant.
+    /// The standard deviation; 1 for a constant.
     pub scale: f64,
     pub constant: bool,
-    /// The variance that rounding alone puts into it, in units of its own variance.
+    /// The variance due to rounding alone, as a share of the column's variance.
     pub rounding: f64,
 }
 
@@ -70,12 +66,12 @@ impl Frame {
         frame
     }
 
-    /// Number of rows.
+    /// The number of rows.
     pub(super) fn rows(&self) -> usize {
         self.units.of_row.len()
     }
 
-    /// Some of the rows, in the order given, repeated where given twice.
+    /// A selection of rows in the given order; rows may be repeated.
     pub(super) fn select(&self, rows: &[u32]) -> Self {
         let pick = |series: &Series| {
             Series::new(rows.iter().map(|&row| series.values[row as usize]).collect())
@@ -100,7 +96,7 @@ impl Frame {
     }
 }
 
-/// Adds a slot to the factor of its variable, which may have begun with an earlier slot.
+/// Adds a slot to the factor of its variable; an earlier slot may have created it.
 fn add(factors: &mut Vec<Factor>, transitions: &Transitions, slot: usize, column: usize) {
     let schema = transitions.schema();
     let variable = schema.variable_of(slot);
@@ -121,22 +117,18 @@ fn add(factors: &mut Vec<Factor>, transitions: &Transitions, slot: usize, column
 
 impl Series {
     fn new(values: Vec<f64>) -> Self {
-        // Values near the end of the range of doubles would overflow when squared.
-        const LARGEST: f64 = 1e100;
+        // Larger values could overflow when they are squared.
+        const MAX_MAGNITUDE: f64 = 1e100;
         let values: Vec<f64> =
-            values.into_iter().map(|value| value.clamp(-LARGEST, LARGEST)).collect();
-        let (low, high) = outliers(&values);
-        let within = becausal_core::data::Column::Numbers(
-            values.iter().map(|value| value.clamp(low, high)).collect(),
-        );
-        let spread = Spread::of(&within);
+            values.into_iter().map(|value| value.clamp(-MAX_MAGNITUDE, MAX_MAGNITUDE)).collect();
+        let spread = Spread::of(&Column::Numbers(values.clone()));
         let constant = spread.is_none_or(|spread| spread.is_constant() || spread.deviation == 0.0);
         let mean = spread.map_or(0.0, |spread| spread.mean);
         let scale = spread.filter(|_| !constant).map_or(1.0, |spread| spread.deviation);
-        // A value recorded in single precision carries an error of up to 2^-25 of itself.
+        // A value recorded in single precision has a relative error of up to 2^-25.
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "whether anything is lost is the question"
+            reason = "the test is whether precision is lost"
         )]
         let single = values.iter().all(|&value| f64::from(value as f32) == value);
         let whole = values.iter().all(|value| value.fract() == 0.0);
@@ -146,40 +138,12 @@ impl Series {
             (false, false) => f64::EPSILON / 2.0,
         };
         let relative = precision * (1.0 + mean.abs() / scale);
-        Self { values, low, high, mean, scale, constant, rounding: relative * relative }
+        Self { values, mean, scale, constant, rounding: relative * relative }
     }
-}
 
-/// Where outliers begin: far outside the middle half of the values. A column of which half the
-/// rows or more are equal has none, as its other values are what matters in it.
-fn outliers(values: &[f64]) -> (f64, f64) {
-    // Five standard deviations of a normal distribution, in units of its interquartile range.
-    const FAR: f64 = 500.0 / 1.349;
-    if values.is_empty() {
-        return (f64::NEG_INFINITY, f64::INFINITY);
-    }
-    let mut sorted = values.to_vec();
-    let mut quantile = |quarter: usize| {
-        let place = (values.len() - 1) * quarter / 4;
-        *sorted.select_nth_unstable_by(place, f64::total_cmp).1
-    };
-    let (lower, middle, upper) = (quantile(1), quantile(2), quantile(3));
-    if lower == middle || middle == upper {
-        return (f64::NEG_INFINITY, f64::INFINITY);
-    }
-    let far = FAR * (upper - lower);
-    (middle - far, middle + far)
-}
-
-impl Series {
-    /// The value of a row without being an outlier, standardised.
+    /// The value of a row, standardised.
     pub(super) fn standard(&self, row: usize) -> f64 {
-        (self.values[row].clamp(self.low, self.high) - self.mean) / self.scale
-    }
-
-    /// Whether any value is an outlier.
-    pub(super) fn has_outliers(&self) -> bool {
-        self.values.iter().any(|&value| value < self.low || value > self.high)
+        (self.values[row] - self.mean) / self.scale
     }
 }
 
@@ -188,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounding_is_known_from_the_values() {
+    fn rounding_is_detected_from_the_values() {
         assert_eq!(Series::new(vec![1.0, 2.0, 5.0]).rounding, 0.0);
         let single = Series::new(vec![f64::from(0.1_f32), f64::from(0.7_f32)]);
         assert!(single.rounding > 1e-15 && single.rounding < 1e-13);

@@ -1,63 +1,63 @@
-//! The growing of exact trees: greedy splits, with and without each variable.
+//! Growing exact trees by greedy splits, with and without each variable.
 
 use super::table::Table;
 use super::tree::{NONE, Node, Tree};
 
-/// Values nearer than this are taken as equal, as scikit-learn does.
-const SAME: f32 = 1e-7;
+/// Values that differ by at most this count as equal, as in scikit-learn.
+const EQUAL_DIFFERENCE: f32 = 1e-7;
 
 /// A node whose variance is at most this is a leaf.
-const PURE: f64 = f64::EPSILON;
+const PURE_VARIANCE: f64 = f64::EPSILON;
 
-/// No path is longer: what remains of such data is an order of single rows.
-const DEEPEST: usize = 3000;
+/// The most splits on a path. Data that would need more are split off one row at a time.
+const MAX_DEPTH: usize = 3000;
 
 /// A tree that is being grown.
 pub(super) struct Grower<'a> {
     table: &'a Table,
-    least: usize,
+    min_split: usize,
     tree: Tree,
-    /// For each node being grown its rows in the order of each of its columns.
+    /// The rows of the nodes being grown, sorted by each of their columns.
     stack: Vec<u32>,
     goes_left: Vec<bool>,
 }
 
 #[derive(Clone, Copy)]
 struct Split {
-    /// Place of the column among the node's columns.
+    /// The place of the column among the node's columns.
     place: usize,
-    /// Rows that go left.
+    /// The number of rows that go left.
     left: usize,
     score: f64,
 }
 
 impl Grower<'_> {
-    /// Grows on the rows marked in `learned`; see [`Tree::grow`].
+    /// Grows a tree on the rows marked in `training`; see [`Tree::grow`].
     pub(super) fn grow(
         table: &Table,
-        learned: &[bool],
-        least: usize,
+        training: &[bool],
+        min_split: usize,
         preference: &[usize],
     ) -> Tree {
         let mut grower = Grower {
             table,
-            least: least.max(2),
+            min_split: min_split.max(2),
             tree: Tree { nodes: Vec::new(), values: Vec::new(), outputs: table.outputs },
             stack: Vec::new(),
-            goes_left: vec![false; learned.len()],
+            goes_left: vec![false; training.len()],
         };
         let mut rows = 0;
         for &column in preference {
-            let order = table.orders[column].iter().filter(|&&row| learned[row as usize]);
+            let order = table.orders[column].iter().filter(|&&row| training[row as usize]);
             grower.stack.extend(order);
         }
         if let Some(&column) = preference.first() {
             rows = grower.stack.len() / preference.len();
-            debug_assert_eq!(table.orders[column].len(), learned.len());
+            debug_assert_eq!(table.orders[column].len(), training.len());
         }
         if preference.is_empty() {
             // Nothing to split on: the mean.
-            let all = (0_u32..).zip(learned).filter(|(_, learned)| **learned);
+            let all = (0_u32..).zip(training).filter(|(_, training)| **training);
             grower.stack.extend(all.map(|(row, _)| row));
             rows = grower.stack.len();
         }
@@ -65,7 +65,7 @@ impl Grower<'_> {
         grower.tree
     }
 
-    /// Grows a node from `rows` rows whose orders begin at `from` in the stack.
+    /// Grows a node from `rows` rows whose orders start at `from` in the stack.
     fn node(
         &mut self,
         from: usize,
@@ -85,7 +85,7 @@ impl Grower<'_> {
             rows: u32::try_from(rows).expect("rows fit 32 bits"),
         });
         self.tree.values.extend(sums.iter().map(|sum| sum / rows.max(1) as f64));
-        if rows < self.least || variance <= PURE || depth == DEEPEST {
+        if rows < self.min_split || variance <= PURE_VARIANCE || depth == MAX_DEPTH {
             return number;
         }
         let mut splits: Vec<Option<Split>> = Vec::with_capacity(columns.len());
@@ -93,7 +93,7 @@ impl Grower<'_> {
         for (place, &column) in columns.iter().enumerate() {
             let order = &self.stack[from + place * rows..][..rows];
             let values = &self.table.columns[column];
-            if values[order[rows - 1] as usize] <= values[order[0] as usize] + SAME {
+            if values[order[rows - 1] as usize] <= values[order[0] as usize] + EQUAL_DIFFERENCE {
                 splits.push(None);
                 continue;
             }
@@ -116,7 +116,7 @@ impl Grower<'_> {
             .then(|| best(&|column| groups[column] != group));
         self.split(number, (from, rows), columns, &varied, split, without, depth);
         if let Some(other) = other {
-            // The same rows once more, and from here on without the group.
+            // The same rows again, from here without the group.
             let again = u32::try_from(self.tree.nodes.len()).expect("nodes fit 32 bits");
             let copy = Node { column: NONE, without: NONE, ..self.tree.nodes[number as usize] };
             self.tree.nodes.push(copy);
@@ -133,7 +133,7 @@ impl Grower<'_> {
         number
     }
 
-    /// Grows the two children of a node from those of its columns that vary in it.
+    /// Grows the two children of a node, from those of its columns that vary.
     #[expect(clippy::too_many_arguments, reason = "the state of a recursion")]
     fn split(
         &mut self,
@@ -157,7 +157,7 @@ impl Grower<'_> {
         let inner: Vec<usize> = kept.iter().map(|&place| columns[place]).collect();
         let mut children = [NONE; 2];
         for (child, left) in children.iter_mut().zip([true, false]) {
-            // Marked anew for each child: growing the first one overwrites the marks.
+            // Marked again for each child: growing the first one overwrites the marks.
             for (index, &row) in self.stack[from + split.place * rows..][..rows].iter().enumerate()
             {
                 self.goes_left[row as usize] = index < split.left;
@@ -197,7 +197,8 @@ impl Grower<'_> {
         (sums, (squares / count - means) / outputs.max(1) as f64)
     }
 
-    /// The split of one column after which the squares of the means weigh most.
+    /// The split of one column with the smallest sum of squared errors: the one with the largest sum
+    /// of the squared means, weighted by rows.
     fn best(&self, order: &[u32], values: &[f32], place: usize, sums: &[f64]) -> Option<Split> {
         let rows = order.len();
         let mut best: Option<Split> = None;
@@ -212,7 +213,7 @@ impl Grower<'_> {
             for left in 1..rows {
                 sum += self.table.targets[order[left - 1] as usize];
                 let next = values[order[left] as usize];
-                if next > value + SAME {
+                if next > value + EQUAL_DIFFERENCE {
                     let (few, many) = (left as f64, (rows - left) as f64);
                     consider(left, sum * sum / few + (total - sum) * (total - sum) / many);
                 }
@@ -225,7 +226,7 @@ impl Grower<'_> {
             for (sum, value) in partial.iter_mut().zip(self.table.target(order[left - 1])) {
                 *sum += value;
             }
-            if values[order[left] as usize] > values[order[left - 1] as usize] + SAME {
+            if values[order[left] as usize] > values[order[left - 1] as usize] + EQUAL_DIFFERENCE {
                 let (few, many) = (left as f64, (rows - left) as f64);
                 let score = partial
                     .iter()

@@ -1,4 +1,4 @@
-//! Causes that may only stand for others.
+//! Proxies: causes that may only stand for others.
 
 use rayon::prelude::*;
 
@@ -8,20 +8,20 @@ use super::finding::Finding;
 use super::fold::Effort;
 use super::question::Question;
 
-/// A cause that the other inputs explain to more than this share may be a proxy.
-const PROXY_UNEXPLAINED: f64 = 0.35;
+/// A cause may be a proxy if the other inputs leave less than this share of its variance unexplained.
+const MAX_PROXY_UNEXPLAINED: f64 = 0.35;
 
-/// A gain is shrinking when, the more is learned, it falls below this part of that with a quarter of
-/// the rows.
-const SHRINKING: f64 = 0.35;
+/// A cause is flagged only if thorough learning leaves less than this share of its gain with a quarter
+/// of the rows. Chosen on the probes, the calibration and CartPole; see docs/discovery.md.
+const MAX_SHARE_OF_QUARTER_GAIN: f64 = 0.35;
 
-/// It is still shrinking when learning more than usual leaves less than this part of it.
-const STILL: f64 = 0.75;
+/// It must also leave less than this share of the usual gain. Chosen in the same way.
+const MAX_SHARE_OF_USUAL_GAIN: f64 = 0.75;
 
 impl Engine<'_> {
-    /// Learns again with a quarter of the rows, and with all of them more thoroughly: what a real
-    /// cause gains stays, what a stand-in for others gains shrinks the better the others are
-    /// understood. `usual` are the losses with all inputs.
+    /// Learns again with a quarter of the rows, and more thoroughly with all of them. The gain of a
+    /// real cause stays. The gain of a proxy shrinks the better the model knows the others. `usual` are
+    /// the losses with all inputs.
     pub(super) fn flag_proxies(
         &self,
         pairs: &mut [Vec<Finding>],
@@ -30,7 +30,7 @@ impl Engine<'_> {
     ) {
         let suspected = |output: usize, input: usize| {
             let pair: &Finding = &pairs[output][input];
-            pair.p <= 0.05 && unexplained[input] < PROXY_UNEXPLAINED
+            pair.p <= 0.05 && unexplained[input] < MAX_PROXY_UNEXPLAINED
         };
         let suspects: Vec<Vec<usize>> = (0..pairs.len())
             .map(|output| (0..unexplained.len()).filter(|&i| suspected(output, i)).collect())
@@ -59,10 +59,12 @@ impl Engine<'_> {
             let variance = self.targets[index].variance(self.frame);
             for (place, &input) in suspects[output].iter().enumerate() {
                 let pair = &mut pairs[output][input];
-                // No model need be worse than one that knows nothing.
+                // Predicting the mean gives a loss of `variance`; no model needs to be worse.
                 let before = little[place].min(variance) - with;
-                let left = pair.gain.min(much[place] - usual[index]);
-                pair.proxy |= left < (SHRINKING * before).min(STILL * pair.gain);
+                let remaining = pair.gain.min(much[place] - usual[index]);
+                let limit =
+                    (MAX_SHARE_OF_QUARTER_GAIN * before).min(MAX_SHARE_OF_USUAL_GAIN * pair.gain);
+                pair.proxy |= remaining < limit;
             }
         }
     }

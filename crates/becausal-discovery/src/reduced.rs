@@ -1,4 +1,4 @@
-//! Models that never saw some inputs, and what those inputs add beyond them.
+//! Models trained without some inputs, and what those inputs add to their predictions.
 
 use ndarray::{Array1, Array2, Axis};
 
@@ -6,7 +6,7 @@ use super::boost::Ensemble;
 use super::model::Model;
 use super::question::{Question, Sums, add};
 
-/// The models of one fold without what each of some drops leaves out.
+/// The models of one fold without the inputs of each of some drops.
 pub(super) struct Reduced {
     /// A column for each of the drops.
     coefficients: Array2<f64>,
@@ -14,8 +14,7 @@ pub(super) struct Reduced {
 }
 
 impl Question<'_> {
-    /// For each fold the models without each of some drops, at the level of features given for
-    /// each.
+    /// For each fold, the models without each of some drops, at the given level of features for each.
     pub(super) fn reduced(
         &self,
         models: &[Model<'_>; 2],
@@ -33,17 +32,17 @@ impl Question<'_> {
                 let both = solver.coefficients(&fold.gram.target(self.index), 1, dropped);
                 coefficients.column_mut(place).assign(&both.column(1));
             }
-            let rests = self.rests(fold, &fold.grown, &coefficients);
-            let grow = |(&drop, mut rest): (&usize, Vec<f64>)| {
-                self.trees(&fold.grown, &mut rest, &self.drops[drop], &self.growth)
+            let residuals = self.residuals(fold, &fold.tree_rows, &coefficients);
+            let grow = |(&drop, mut residuals): (&usize, Vec<f64>)| {
+                self.trees(&fold.tree_rows, &mut residuals, &self.drops[drop], &self.growth)
             };
-            let trees = drops.iter().zip(rests).map(grow).collect();
+            let trees = drops.iter().zip(residuals).map(grow).collect();
             Reduced { coefficients, trees }
         })
     }
 
-    /// For each drop of the reduced models the sums of losses without it less losses with it.
-    /// `keep` is told what each of them leaves over in a row: the drop's place, the row, the rest.
+    /// For each drop of the reduced models, the sums of the losses without its inputs minus the losses
+    /// with them. Calls `keep` with each residual: the drop's place, the row, the residual.
     pub(super) fn losses_without(
         &self,
         models: &[Model<'_>; 2],
@@ -54,8 +53,8 @@ impl Question<'_> {
         let (frame, (low, high)) = (self.frame, self.range);
         let mut losses = self.no_sums(reduced[0].trees.len());
         for (model, reduced) in models.iter().zip(reduced) {
-            let judged = &model.fold.judged;
-            model.fold.predict(frame, judged, &reduced.coefficients, |rows, predicted| {
+            let held_out = &model.fold.held_out;
+            model.fold.predict(frame, held_out, &reduced.coefficients, |rows, predicted| {
                 for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                     let row = row as usize;
                     let value = self.target.value(frame, row);
@@ -63,9 +62,9 @@ impl Question<'_> {
                     let with = model.losses(residuals[row]);
                     for (place, trees) in reduced.trees.iter().enumerate() {
                         let predicted = predicted[place] + trees.predict(self.bins.row(row));
-                        let rest = value - predicted.clamp(low, high);
-                        keep(place, row, rest);
-                        add(&mut losses[place][unit], model.losses(rest), with);
+                        let residual = value - predicted.clamp(low, high);
+                        keep(place, row, residual);
+                        add(&mut losses[place][unit], model.losses(residual), with);
                     }
                 }
             });
@@ -73,13 +72,13 @@ impl Question<'_> {
         losses
     }
 
-    /// Sums of the products of what the reduced model leaves over with the *innovation*: what the
-    /// dropped inputs add to the prediction beyond what the others could have told of that
-    /// addition (a projected covariance). It estimates the same gain as the difference of losses. Where an
-    /// imperfect model of the others lets a bystander help, the losses are deceived; this is not,
-    /// unless the bystander's part is mistaken in the same way.
+    /// Sums of the products of the reduced model's residuals with the *innovation*: the part that the
+    /// dropped inputs add to the prediction, minus what the other inputs predict of that part (a
+    /// projected covariance, as in PCM). It estimates the same gain as the difference of the losses.
+    /// Where an imperfect model of the others lets a bystander help, the difference of the losses is
+    /// biased. This sum is not, unless the model of the bystander's part has the same error.
     ///
-    /// `found` are places among `drops`, the drops of the reduced models; `levels` are theirs.
+    /// `found` are places among `drops`, the drops of the reduced models; `levels` are their levels.
     pub(super) fn innovations(
         &self,
         models: &[Model<'_>; 2],
@@ -100,7 +99,7 @@ impl Question<'_> {
                 coefficients.column_mut(column).assign(&reduced.coefficients.column(place));
                 coefficients.column_mut(column + 1).assign(&terms.column(index));
             }
-            fold.predict(frame, &fold.judged, &coefficients, |rows, predicted| {
+            fold.predict(frame, &fold.held_out, &coefficients, |rows, predicted| {
                 for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                     let row = row as usize;
                     let bins = self.bins.row(row);
@@ -111,10 +110,10 @@ impl Question<'_> {
                         let column = 1 + 2 * index;
                         let partial = (predicted[column] + reduced.trees[place].predict(bins))
                             .clamp(low, high);
-                        let told = predicted[column + 1] + expected[index].predict(bins);
-                        let (error, innovation) = (value - partial, full - partial - told);
-                        let cut = model.cut.map_or(0.0, |cut| error.clamp(-cut, cut));
-                        let products = [error * innovation, cut * innovation];
+                        let part = predicted[column + 1] + expected[index].predict(bins);
+                        let (error, innovation) = (value - partial, full - partial - part);
+                        let clipped = model.clip.map_or(0.0, |clip| error.clamp(-clip, clip));
+                        let products = [error * innovation, clipped * innovation];
                         add(&mut sums[index][unit], products, [0.0; 2]);
                     }
                 }
@@ -123,8 +122,8 @@ impl Question<'_> {
         sums
     }
 
-    /// What the other inputs tell of that which the dropped ones add to the prediction: a column
-    /// of coefficients and trees for each of the drops found.
+    /// Models that predict, from the other inputs, what the dropped inputs add to the prediction: a
+    /// column of coefficients and trees for each drop in `found`.
     fn expected(
         &self,
         model: &Model<'_>,
@@ -136,31 +135,32 @@ impl Question<'_> {
         let fold = model.fold;
         let added = self.added(model, reduced, found);
         let mut terms = Array2::zeros((fold.basis.width(), found.len()));
-        let all = fold.sums(self.frame, &fold.grown, &added);
+        let all = fold.sums(self.frame, &fold.tree_rows, &added);
         for (index, &place) in found.iter().enumerate() {
             let inputs = &self.drops[drops[place]];
             let dropped = |_: usize, feature: usize| fold.touches(feature, inputs);
-            let solver = self.solver(fold, fold.grown_gram(), fold.grown_solvers(), levels[place]);
+            let solver = self.solver(fold, fold.tree_gram(), fold.tree_solvers(), levels[place]);
             let sums: Array1<f64> = all.column(index).to_owned();
             terms.column_mut(index).assign(&solver.coefficients(&sums, 1, dropped).column(1));
         }
-        let mut rests = added;
+        let mut residuals = added;
         let mut from = 0;
-        fold.predict(self.frame, &fold.grown, &terms, |rows, expected| {
-            for (index, rest) in rests.iter_mut().enumerate() {
-                let rest = &mut rest[from..from + rows.len()];
-                rest.iter_mut().zip(expected.column(index)).for_each(|(rest, told)| *rest -= told);
+        fold.predict(self.frame, &fold.tree_rows, &terms, |rows, expected| {
+            for (index, residuals) in residuals.iter_mut().enumerate() {
+                let residuals = &mut residuals[from..from + rows.len()];
+                let pairs = residuals.iter_mut().zip(expected.column(index));
+                pairs.for_each(|(residual, expected)| *residual -= expected);
             }
             from += rows.len();
         });
-        let grow = |(&place, mut rest): (&usize, Vec<f64>)| {
-            self.trees(&fold.grown, &mut rest, &self.drops[drops[place]], &self.growth)
+        let grow = |(&place, mut residuals): (&usize, Vec<f64>)| {
+            self.trees(&fold.tree_rows, &mut residuals, &self.drops[drops[place]], &self.growth)
         };
-        (terms, found.iter().zip(rests).map(grow).collect())
+        (terms, found.iter().zip(residuals).map(grow).collect())
     }
 
-    /// What the dropped inputs add to the prediction, for each drop found and each row that trees
-    /// are grown on.
+    /// What the dropped inputs add to the prediction, for each drop in `found` and each of the
+    /// `tree_rows`.
     fn added(&self, model: &Model<'_>, reduced: &Reduced, found: &[usize]) -> Vec<Vec<f64>> {
         let fold = model.fold;
         let mut coefficients = Array2::zeros((fold.basis.width(), 1 + found.len()));
@@ -168,8 +168,8 @@ impl Question<'_> {
         for (index, &place) in found.iter().enumerate() {
             coefficients.column_mut(1 + index).assign(&reduced.coefficients.column(place));
         }
-        let mut added = vec![Vec::with_capacity(fold.grown.len()); found.len()];
-        fold.predict(self.frame, &fold.grown, &coefficients, |rows, predicted| {
+        let mut added = vec![Vec::with_capacity(fold.tree_rows.len()); found.len()];
+        fold.predict(self.frame, &fold.tree_rows, &coefficients, |rows, predicted| {
             for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                 let bins = self.bins.row(row as usize);
                 let full = predicted[0] + model.trees.predict(bins);

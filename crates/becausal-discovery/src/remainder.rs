@@ -1,32 +1,33 @@
-//! What is left unexplained of a target, and in how many rows it lies.
+//! The residuals of a target, and in how many rows they lie.
 //!
-//! An influence that was not found would explain some of what is left over. Where that lies in few
-//! rows, or in few rows of a label under which alone the influence may act, it could not have been
-//! found, and none cannot be claimed.
+//! An influence that was not found would explain some of the residuals. If these lie in few rows, or
+//! in few rows of a label under which alone the influence may act, the influence could not have been
+//! found, and we cannot rule out an edge.
 
 use super::frame::Frame;
 use super::reason::{Reason, RowGroup};
 use becausal_core::schema::Kind;
 
-/// Rows with a label in which less than this share of what is left over lies are not looked at.
-const PART: f64 = 0.05;
+/// A label whose rows have less than this share of the squared residuals is not considered.
+const MIN_LABEL_SHARE: f64 = 0.05;
 
-/// The fewest rows in which an influence can be expected to show: about as much is in 360 rows of
-/// normal noise, of which an influence has to explain a sixth to be found.
-const ENOUGH: f64 = 120.0;
+/// The fewest rows in which an influence can be expected to show. It corresponds to 360 rows of normal
+/// noise, of which an influence has to explain a sixth to be found. Chosen on seeds 0 to 5, between
+/// AimTest with 1,000 and with 2,000 rows; see docs/discovery.md.
+const MIN_ROWS: f64 = 120.0;
 
-/// The same where nothing is left over: that many rows without an exception exclude that more than
-/// one in a hundred is one.
-const EXACT: f64 = 300.0;
+/// The same where there are no residuals: this many rows without an exception rule out that more than
+/// one row in a hundred is an exception. Chosen on BuildMarine with 1,000 rows, seeds 100 to 105.
+const MIN_EXACT_ROWS: f64 = 300.0;
 
 /// The rows in which an influence on an effect could show.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Remainder {
-    /// How many rows of equal size would make up what is left over in them.
+    /// The effective number of rows: of equal residuals with the same sums of powers.
     rows: f64,
     /// Which rows these are.
     group: RowGroup,
-    /// What is left over in all rows, a row; 0 where that is no more than rounding.
+    /// The mean squared residual of all rows; 0 if it is no more than rounding.
     loss: f64,
 }
 
@@ -43,7 +44,7 @@ impl Moments {
         self.fourths += square * square;
     }
 
-    /// The number of equal values with these sums.
+    /// The number of equal values that have these sums.
     fn count(self) -> f64 {
         if self.fourths > 0.0 { self.squares * self.squares / self.fourths } else { 0.0 }
     }
@@ -57,7 +58,7 @@ struct Part {
     group: RowGroup,
 }
 
-/// What a model leaves over of a target, in all rows and in those of every label.
+/// The residuals of a target in all rows and in those of every label.
 #[derive(Debug, Clone)]
 pub(super) struct Parts {
     loss: f64,
@@ -65,12 +66,12 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Of what a model leaves over in each row; errors are cut at `cut`, and a mean square of at
-    /// most `floor` is nothing: then every row counts.
-    pub(super) fn of(frame: &Frame, residuals: &[f64], cut: Option<f64>, floor: f64) -> Self {
-        let most = cut.unwrap_or(f64::INFINITY);
+    /// From the residual of each row. Residuals are clipped at `clip`. A mean square of at most `floor`
+    /// counts as 0; then all rows count equally.
+    pub(super) fn of(frame: &Frame, residuals: &[f64], clip: Option<f64>, floor: f64) -> Self {
+        let clip = clip.unwrap_or(f64::INFINITY);
         let mut squares: Vec<f64> =
-            residuals.iter().map(|rest| rest.abs().min(most).powi(2)).collect();
+            residuals.iter().map(|residual| residual.abs().min(clip).powi(2)).collect();
         let mut loss = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
         if loss <= floor {
             squares.fill(1.0);
@@ -89,7 +90,8 @@ impl Parts {
             };
             for &column in &factor.columns {
                 let moments = by_label(&frame.u[column].values, labels, &squares);
-                let notable = |(_, part): &(usize, Moments)| part.squares >= PART * all.squares;
+                let notable =
+                    |(_, part): &(usize, Moments)| part.squares >= MIN_LABEL_SHARE * all.squares;
                 for (label, part) in moments.into_iter().enumerate().filter(notable) {
                     let value = factor.kind.show(label as f64);
                     let group = RowGroup::Value { of: factor.name.clone(), value };
@@ -100,8 +102,8 @@ impl Parts {
         Self { loss, parts }
     }
 
-    /// The fewest rows that decide about an influence that acts in all rows, or only under a label of
-    /// the inputs for which `gate` holds.
+    /// The part with the fewest rows: of all rows, and of the labels of the inputs for which `gate`
+    /// holds.
     pub(super) fn least(&self, gate: impl Fn(usize) -> bool) -> Option<Remainder> {
         let parts = self.parts.iter().filter(|part| part.input.is_none_or(&gate));
         let least = parts.min_by(|one, other| one.rows.total_cmp(&other.rows))?;
@@ -110,7 +112,7 @@ impl Parts {
 }
 
 impl Remainder {
-    /// That of an effect of several elements or labels: the mean, weighted by what is left over.
+    /// Combines the elements or labels of one effect: the mean of the rows, weighted by the loss.
     pub(super) fn with(self, other: Self) -> Self {
         let loss = self.loss + other.loss;
         let share = if loss > 0.0 { self.loss / loss } else { 0.5 };
@@ -119,9 +121,9 @@ impl Remainder {
         Self { rows, group, loss }
     }
 
-    /// Why no influence on `effect` can be excluded, if it cannot.
+    /// Why we cannot rule out an influence on `effect`, if we cannot.
     pub(super) fn reason(&self, effect: &str) -> Option<Reason> {
-        if self.rows >= if self.loss > 0.0 { ENOUGH } else { EXACT } {
+        if self.rows >= if self.loss > 0.0 { MIN_ROWS } else { MIN_EXACT_ROWS } {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
@@ -131,7 +133,7 @@ impl Remainder {
     }
 }
 
-/// What lies in the rows of each label.
+/// The moments of the squared residuals in the rows of each label.
 fn by_label(values: &[f64], labels: usize, squares: &[f64]) -> Vec<Moments> {
     let mut parts = vec![Moments::default(); labels];
     for (&label, &square) in values.iter().zip(squares) {
@@ -150,7 +152,7 @@ mod tests {
     use becausal_core::data::{Row, Transitions};
     use becausal_core::schema::Schema;
 
-    /// A frame of a flag that is up in every fourth row.
+    /// A frame with a flag that is set in every fourth row.
     fn frame(rows: usize) -> Frame {
         let text = "name = \"Small\"\n[state]\nx = { kind = \"continuous\" }\n[action]\n\
                     a = { kind = \"boolean\" }\n";
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_few_rows_is_too_little() {
+    fn residuals_in_few_rows_are_too_few() {
         let frame = frame(4000);
         let few: Vec<f64> = (0..4000).map(|row| f64::from(u8::from(row % 1000 == 2))).collect();
         let reason = least(&frame, &few).reason("y'");
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_in_all_rows_counts_by_label() {
+    fn noise_in_all_rows_is_counted_for_each_label() {
         let mut stream = Stream::new(3);
         let noise: Vec<f64> = (0..1200).map(|_| stream.normal()).collect();
         let reason = least(&frame(1200), &noise).reason("y'");
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_left_over_all_rows_count() {
+    fn without_residuals_all_rows_count() {
         let rounding = vec![1e-9; 800];
         let reason = least(&frame(800), &rounding).reason("y'");
         let expected = Reason::FewDecide { rows: 200, group: with_a(), unexplained: None };
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn several_elements_count_by_what_is_left_of_them() {
+    fn elements_are_weighted_by_their_loss() {
         let of = |rows: f64, loss: f64| Remainder { rows, group: RowGroup::All, loss };
         assert!((of(30.0, 3.0).with(of(130.0, 1.0)).rows - 55.0).abs() < 1e-12);
         assert!((of(30.0, 0.0).with(of(130.0, 0.0)).rows - 80.0).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! Ridge regression of all targets on one basis: one Gram matrix, one factorisation.
+//! Ridge regression of all targets on one basis, with one Gram matrix and one factorisation.
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, Axis, s};
@@ -8,13 +8,13 @@ use super::basis::Basis;
 use super::block::{BLOCK, Block};
 use super::frame::Frame;
 
-/// Parts of the rows that are summed apart, so that the sum does not depend on the threads.
-const PARTS: usize = 8;
+/// The rows are summed in this many chunks, so that the sum does not depend on the number of threads.
+const CHUNKS: usize = 8;
 
-/// The penalty on standardised features: enough to survive features that repeat each other.
+/// The penalty on standardised features. It keeps the matrix invertible if features are collinear.
 const PENALTY: f64 = 1e-9;
 
-/// Sums of products of features with features and with targets over the rows learned from.
+/// Sums over the training rows of the products of features with features and with targets.
 #[derive(Debug, Clone)]
 pub(super) struct Gram {
     features: Array2<f64>,
@@ -31,7 +31,7 @@ impl Gram {
         target: &(impl Fn(usize, usize) -> f64 + Sync),
     ) -> Self {
         let width = basis.width();
-        let size = rows.len().div_ceil(PARTS).max(1);
+        let size = rows.len().div_ceil(CHUNKS).max(1);
         let parts: Vec<Self> = rows
             .par_chunks(size)
             .map(|rows| {
@@ -67,7 +67,7 @@ impl Gram {
         total
     }
 
-    /// The number of rows summed over: the first feature is constant.
+    /// The number of rows summed over, known from the constant first feature.
     pub(super) fn rows(&self) -> f64 {
         self.features.get((0, 0)).map_or(1.0, |&count| count.max(1.0))
     }
@@ -81,20 +81,20 @@ impl Gram {
 /// A factorised regression on some of the features, ready for any target.
 #[derive(Debug, Clone)]
 pub(super) struct Solver {
-    /// The features that take part.
+    /// The features used.
     chosen: Vec<usize>,
-    /// All features, whether or not they take part.
+    /// The number of all features, used or not.
     width: usize,
-    /// What standardises each chosen feature.
+    /// The factor that standardises each chosen feature.
     scale: Array1<f64>,
     inverse: Array2<f64>,
 }
 
 impl Solver {
-    /// For the features for which `takes_part` holds.
-    pub(super) fn new(gram: &Gram, takes_part: impl Fn(usize) -> bool) -> Self {
+    /// For the features for which `uses` holds.
+    pub(super) fn new(gram: &Gram, uses: impl Fn(usize) -> bool) -> Self {
         let width = gram.features.nrows();
-        let chosen: Vec<usize> = (0..width).filter(|&feature| takes_part(feature)).collect();
+        let chosen: Vec<usize> = (0..width).filter(|&feature| uses(feature)).collect();
         let scale: Array1<f64> = chosen
             .iter()
             .map(|&feature| {
@@ -113,7 +113,7 @@ impl Solver {
         Self { chosen, width, scale, inverse }
     }
 
-    /// The coefficients of all features, 0 for those that take no part, for a target's sums.
+    /// The coefficients of the chosen features, standardised, for a target's sums.
     fn solve(&self, target: &Array1<f64>) -> Array1<f64> {
         let scaled: Array1<f64> = self
             .chosen
@@ -137,7 +137,7 @@ impl Solver {
         self.coefficients_and_increases(target, drops, dropped).0
     }
 
-    /// The same, and by how much each drop increases the sum of squares in learning.
+    /// The same, and the increase of the training sum of squares by each drop.
     pub(super) fn coefficients_and_increases(
         &self,
         target: &Array1<f64>,
@@ -147,7 +147,7 @@ impl Solver {
         let mut increases = Vec::with_capacity(drops);
         let full = self.solve(target);
         let mut all = Array2::zeros((self.width, drops + 1));
-        self.put(&full, &mut all, 0);
+        self.write(&full, &mut all, 0);
         for drop in 0..drops {
             let set: Vec<usize> =
                 (0..self.chosen.len()).filter(|&index| dropped(drop, self.chosen[index])).collect();
@@ -160,19 +160,20 @@ impl Solver {
             let part: Array1<f64> = set.iter().map(|&index| full[index]).collect();
             let weights = inverse(&corner).dot(&part);
             increases.push(weights.dot(&part));
-            let mut rest = full.clone();
+            let mut reduced = full.clone();
             for (&index, &weight) in set.iter().zip(&weights) {
-                rest.scaled_add(-weight, &self.inverse.column(index));
+                reduced.scaled_add(-weight, &self.inverse.column(index));
             }
             for &index in &set {
-                rest[index] = 0.0;
+                reduced[index] = 0.0;
             }
-            self.put(&rest, &mut all, drop + 1);
+            self.write(&reduced, &mut all, drop + 1);
         }
         (all, increases)
     }
 
-    fn put(&self, values: &Array1<f64>, into: &mut Array2<f64>, column: usize) {
+    /// Writes the coefficients of the chosen features into a column, in the units of the features.
+    fn write(&self, values: &Array1<f64>, into: &mut Array2<f64>, column: usize) {
         for ((&feature, value), scale) in self.chosen.iter().zip(values).zip(&self.scale) {
             into[[feature, column]] = value * scale;
         }
@@ -181,10 +182,10 @@ impl Solver {
 
 /// The inverse of a symmetric positive matrix, by Cholesky's factorisation.
 ///
-/// A pivot that rounding brought to nothing is replaced by a large one: its direction is left out.
+/// A pivot that rounding made negligible is replaced by a huge one, which leaves out its direction.
 fn inverse(matrix: &Array2<f64>) -> Array2<f64> {
     let size = matrix.nrows();
-    // Rows of the lower factor, then of its inverse, as plain slices: this is the inner loop.
+    // The lower factor, then its inverse. Rows are contiguous, because these are the inner loops.
     let mut lower = matrix.clone();
     for row in 0..size {
         for column in 0..=row {
@@ -193,11 +194,15 @@ fn inverse(matrix: &Array2<f64>) -> Array2<f64> {
                 let other = lower.row(column);
                 one.slice(s![..column]).dot(&other.slice(s![..column]))
             };
-            let rest = lower[[row, column]] - dot;
+            let difference = lower[[row, column]] - dot;
             lower[[row, column]] = if row == column {
-                if rest > 1e-14 * matrix[[row, row]].abs() { rest.sqrt() } else { 1e150 }
+                if difference > 1e-14 * matrix[[row, row]].abs() {
+                    difference.sqrt()
+                } else {
+                    1e150
+                }
             } else {
-                rest / lower[[column, column]]
+                difference / lower[[column, column]]
             };
         }
     }
@@ -230,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inverse_inverts() {
+    fn the_inverse_times_the_matrix_is_the_identity() {
         let data = random(50, 8, 1);
         let matrix = data.t().dot(&data);
         let product = inverse(&matrix).dot(&matrix);

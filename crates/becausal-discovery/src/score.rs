@@ -1,20 +1,20 @@
-//! How near a graph is to the truth.
+//! Comparing a graph with the true one.
 
 /// A graph compared with the true one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Score {
-    /// Edges found that are there.
+    /// Edges found that are in the true graph.
     pub right: usize,
-    /// Edges found that are not there.
+    /// Edges found that are not in the true graph.
     pub false_edges: usize,
-    /// Edges missed.
+    /// Edges of the true graph that were not found.
     pub missed: usize,
-    /// Pairs in all.
+    /// All pairs.
     pub pairs: usize,
 }
 
 impl Score {
-    /// Compares two graphs of one shape, `[effects][causes]`.
+    /// Compares two graphs of the same shape, `[effects][causes]`.
     #[must_use]
     pub fn of(found: &[Vec<bool>], truth: &[Vec<bool>]) -> Self {
         let mut score = Self::default();
@@ -28,20 +28,20 @@ impl Score {
         score
     }
 
-    /// The harmonic mean of precision and recall; 1 when nothing is there and nothing was found.
+    /// The harmonic mean of precision and recall; 1 if both graphs are empty.
     #[must_use]
     pub fn f1(&self) -> f64 {
         let sum = 2 * self.right + self.false_edges + self.missed;
         if sum == 0 { 1.0 } else { 2.0 * self.right as f64 / sum as f64 }
     }
 
-    /// The share of pairs that are right.
+    /// The share of pairs that agree.
     #[must_use]
     pub fn accuracy(&self) -> f64 {
         if self.pairs == 0 { 1.0 } else { 1.0 - self.distance() as f64 / self.pairs as f64 }
     }
 
-    /// The structural Hamming distance: edges to add or to take away.
+    /// The structural Hamming distance: the number of edges to add or remove.
     #[must_use]
     pub fn distance(&self) -> usize {
         self.false_edges + self.missed

@@ -1,4 +1,4 @@
-//! Whether the size of what cannot be predicted depends on an input.
+//! Whether the size of the residual depends on an input.
 
 use std::borrow::Cow;
 
@@ -7,15 +7,15 @@ use super::ridge::Solver;
 use super::target::Target;
 use becausal_core::schema::Kind;
 
-/// A gain below this share of the loss is no effect: a wrong model of the mean disturbs the size of
-/// the residual.
+/// A gain below this share of the loss does not count: an imperfect model of the mean changes the size
+/// of the residual.
 const MARGIN: f64 = 0.01;
 
 impl Question<'_> {
-    /// Whether the size of the residual depends on the inputs, where the mean does not tell.
+    /// The gains of each drop in predicting the size of the residual.
     ///
-    /// `None` where it would tell nothing: labels and booleans, whose variance follows from their
-    /// mean, and what is predicted so well that the residual is the model's own error.
+    /// `None` for labels and booleans, whose variance follows from their mean, and for targets that are
+    /// predicted so well that the residual is the model's own error.
     pub(super) fn spread(&self, answer: &Answer) -> Option<Vec<Gain>> {
         let frame = self.frame;
         let Target::Output(column) = *self.target else { return None };
@@ -31,19 +31,19 @@ impl Question<'_> {
         let mut loss = 0.0;
         let mut sizes = vec![0.0; frame.units.count()];
         for fold in self.folds {
-            let values: Vec<f64> = fold.grown.iter().map(|&row| size(row as usize)).collect();
-            let of_size = fold.sums(frame, &fold.grown, &[values]).column(0).to_owned();
+            let values: Vec<f64> = fold.tree_rows.iter().map(|&row| size(row as usize)).collect();
+            let of_size = fold.sums(frame, &fold.tree_rows, &[values]).column(0).to_owned();
             let mains =
                 |feature: usize| fold.basis.is_main(feature) && self.is_allowed(fold, feature);
             let solver = if self.has_all() {
                 Cow::Borrowed(&fold.mains)
             } else {
-                Cow::Owned(Solver::new(fold.grown_gram(), mains))
+                Cow::Owned(Solver::new(fold.tree_gram(), mains))
             };
             let dropped = |drop: usize, feature: usize| fold.touches(feature, &self.drops[drop]);
             let coefficients = solver.coefficients(&of_size, self.drops.len(), dropped);
-            let most = fold.judged.len().min(fold.grown.len().max(4096) * 2);
-            fold.predict(frame, &fold.judged[..most], &coefficients, |rows, predicted| {
+            let max_rows = fold.held_out.len().min(fold.tree_rows.len().max(4096) * 2);
+            fold.predict(frame, &fold.held_out[..max_rows], &coefficients, |rows, predicted| {
                 for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                     let value = size(row as usize);
                     let with = (value - predicted[0]) * (value - predicted[0]);

@@ -1,8 +1,8 @@
-//! Student's t distribution, and the correction for many tests.
+//! Student's t distribution, and the correction for multiple tests.
 
 /// The probability that a t variable with `freedom` degrees of freedom exceeds `t`.
 ///
-/// Small probabilities keep their relative precision.
+/// Small probabilities are relatively precise.
 pub(super) fn upper_tail(t: f64, freedom: f64) -> f64 {
     if t.is_nan() || freedom <= 0.0 {
         return 1.0;
@@ -16,7 +16,7 @@ pub(super) fn upper_tail(t: f64, freedom: f64) -> f64 {
 
 /// The one-sided p-value of the hypothesis that the mean of `values` is at most 0.
 ///
-/// Values without spread are no evidence when they are not above 0, and full evidence when they are.
+/// If all values are equal, the p-value is 0 if they are above 0, and 1 otherwise.
 pub(super) fn mean_above_zero(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     if values.len() < 2 {
@@ -33,18 +33,18 @@ pub(super) fn mean_above_zero(values: &[f64]) -> f64 {
     upper_tail(mean / (variance / count).sqrt(), count - 1.0)
 }
 
-/// Benjamini and Hochberg's adjusted p-values: rejecting those at most `q` keeps the expected share
-/// of false rejections at `q`.
+/// The adjusted p-values of Benjamini and Hochberg: rejecting those of at most `q` keeps the false
+/// discovery rate at or below `q`.
 #[must_use]
 pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let count = p_values.len() as f64;
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
     let mut adjusted = vec![1.0; p_values.len()];
-    let mut least = 1.0_f64;
+    let mut smallest = 1.0_f64;
     for (rank, &index) in order.iter().enumerate().rev() {
-        least = least.min(p_values[index] * count / (rank + 1) as f64);
-        adjusted[index] = least;
+        smallest = smallest.min(p_values[index] * count / (rank + 1) as f64);
+        adjusted[index] = smallest;
     }
     adjusted
 }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tails_are_those_of_scipy() {
+    fn tails_match_scipy() {
         // scipy.stats.t.sf
         let cases = [
             (0.0, 7.0, 0.5),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_are_no_evidence_unless_they_are_positive() {
+    fn equal_values_are_evidence_only_if_they_are_positive() {
         assert_eq!(mean_above_zero(&[0.0; 8]), 1.0);
         assert_eq!(mean_above_zero(&[-1.0; 8]), 1.0);
         assert_eq!(mean_above_zero(&[2.0; 8]), 0.0);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_correction_is_that_of_the_textbook() {
+    fn the_correction_matches_the_textbook() {
         let adjusted = benjamini_hochberg(&[0.01, 0.04, 0.03, 0.5]);
         let expected = [0.04, 0.053_333_333, 0.053_333_333, 0.5];
         for (got, expected) in adjusted.iter().zip(expected) {

@@ -1,21 +1,21 @@
-//! What exact trees are grown from.
+//! The data that exact trees are grown from.
 
-/// What trees are grown from: columns in single precision, sorted once for all trees.
+/// The data of exact trees: columns in single precision, sorted once for all trees.
 pub(super) struct Table {
     pub columns: Vec<Vec<f32>>,
-    /// The rows in the order of each column.
+    /// The rows, sorted by each column.
     pub orders: Vec<Vec<u32>>,
     /// The group, a variable, that each column belongs to.
     pub groups: Vec<usize>,
-    /// Groups for which the tree without them is wanted.
+    /// The groups that may be left out.
     pub droppable: Vec<bool>,
-    /// Targets of each row, `outputs` numbers a row.
+    /// The targets, row by row, `outputs` numbers each.
     pub targets: Vec<f64>,
     pub outputs: usize,
 }
 
 impl Table {
-    /// `columns` with the group of each; `targets` are columns too.
+    /// From `columns` and the group of each; `targets` are columns too.
     pub(super) fn new(
         columns: Vec<Vec<f32>>,
         groups: Vec<usize>,
@@ -38,12 +38,12 @@ impl Table {
         Self { columns, orders, groups, droppable, targets: targets_by_row, outputs }
     }
 
-    /// Number of columns.
+    /// The number of columns.
     pub(super) fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// Number of targets.
+    /// The number of targets.
     pub(super) fn outputs(&self) -> usize {
         self.outputs
     }

@@ -1,34 +1,35 @@
-//! One number to be predicted: a column of an output or of an input, or a label of one.
+//! A number to predict: a column of an output or of an input, or an indicator of one of its labels.
 
 use super::frame::Frame;
 use becausal_core::schema::Kind;
 
-/// Standardised targets beyond this are cut off, also where half the rows are equal.
-const CUT: f64 = 12.0;
+/// Targets are clipped to this many standard deviations from the mean.
+const CLIP_DEVIATIONS: f64 = 12.0;
 
-/// A number to be predicted.
+/// A number to predict.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Target {
     /// A column of an output, standardised.
     Output(usize),
     /// Whether a column of an output has this label.
     OutputLabel(usize, f64),
-    /// A column of an input, to be predicted from the other inputs.
+    /// A column of an input, predicted from the other inputs.
     Input { input: usize, column: usize },
     /// Whether a column of an input has this label.
     InputLabel { input: usize, column: usize, label: f64 },
 }
 
 impl Target {
-    /// The targets that stand for some columns of a kind.
+    /// The targets of an output: one for each column, or for each label of a category.
     pub(super) fn of_output(frame: &Frame, output: usize) -> Vec<Self> {
         let factor = &frame.outputs[output];
         let mut targets = Vec::new();
         for &column in factor.columns.iter().filter(|&&column| !frame.v[column].constant) {
             match &factor.kind {
                 Kind::Categorical(labels) => {
-                    let met = met(&frame.v[column].values, labels.len());
-                    targets.extend(met.into_iter().map(|label| Self::OutputLabel(column, label)));
+                    let labels = occurring(&frame.v[column].values, labels.len());
+                    targets
+                        .extend(labels.into_iter().map(|label| Self::OutputLabel(column, label)));
                 }
                 _ => targets.push(Self::Output(column)),
             }
@@ -36,16 +37,16 @@ impl Target {
         targets
     }
 
-    /// The same for an input.
+    /// The targets of an input.
     pub(super) fn of_input(frame: &Frame, input: usize) -> Vec<Self> {
         let factor = &frame.inputs[input];
         let mut targets = Vec::new();
         for &column in factor.columns.iter().filter(|&&column| !frame.u[column].constant) {
             match &factor.kind {
                 Kind::Categorical(labels) => {
-                    let met = met(&frame.u[column].values, labels.len());
+                    let labels = occurring(&frame.u[column].values, labels.len());
                     let target = |label| Self::InputLabel { input, column, label };
-                    targets.extend(met.into_iter().map(target));
+                    targets.extend(labels.into_iter().map(target));
                 }
                 _ => targets.push(Self::Input { input, column }),
             }
@@ -62,12 +63,13 @@ impl Target {
             Self::InputLabel { column, label, .. } => (&frame.u[column], Some(label)),
         };
         match label {
-            None => series.standard(row).clamp(-CUT, CUT),
+            None => series.standard(row).clamp(-CLIP_DEVIATIONS, CLIP_DEVIATIONS),
             Some(label) => f64::from(u8::from(series.values[row] == label)),
         }
     }
 
-    /// No prediction goes far beyond what the target ever was: polynomials do, out of sight.
+    /// The range to which predictions are clamped: that of the target, and 10 % more on both sides.
+    /// Polynomials can go far beyond it outside the training data.
     pub(super) fn range(&self, frame: &Frame) -> (f64, f64) {
         let values = (0..frame.rows()).map(|row| self.value(frame, row));
         let start = (f64::INFINITY, f64::NEG_INFINITY);
@@ -84,7 +86,7 @@ impl Target {
         values.map(|value| (value - mean) * (value - mean)).sum::<f64>() / rows
     }
 
-    /// The input that it is a column of.
+    /// The input that it belongs to, if it is the target of an input.
     pub(super) fn own_input(&self) -> Option<usize> {
         match *self {
             Self::Input { input, .. } | Self::InputLabel { input, .. } => Some(input),
@@ -92,7 +94,7 @@ impl Target {
         }
     }
 
-    /// The variance that rounding alone puts into it.
+    /// The variance due to rounding alone.
     pub(super) fn rounding(&self, frame: &Frame) -> f64 {
         match *self {
             Self::Output(column) => frame.v[column].rounding,
@@ -102,8 +104,8 @@ impl Target {
     }
 }
 
-/// The labels met in a column; of two, one tells it all.
-fn met(values: &[f64], labels: usize) -> Vec<f64> {
+/// The labels that occur in a column. If there are two, one is enough.
+fn occurring(values: &[f64], labels: usize) -> Vec<f64> {
     let mut counts = vec![0_usize; labels];
     for &value in values {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
@@ -111,10 +113,10 @@ fn met(values: &[f64], labels: usize) -> Vec<f64> {
             *count += 1;
         }
     }
-    let mut met: Vec<f64> =
+    let mut occurring: Vec<f64> =
         (0..labels).filter(|&label| counts[label] > 0).map(|label| label as f64).collect();
-    if met.len() == 2 {
-        met.pop();
+    if occurring.len() == 2 {
+        occurring.pop();
     }
-    met
+    occurring
 }

@@ -1,8 +1,8 @@
 //! Exact regression trees (CART), grown once for every input that may be left out.
 //!
 //! A greedy node that does not split on an input is the same with and without that input. So the
-//! tree without an input is the full tree with only those subtrees grown again that begin with a
-//! split on it. All of them together cost a few full trees, not one for each input.
+//! tree without an input is the full tree in which only the subtrees below a split on that input are
+//! grown again. All variants together cost as much as a few full trees, not one for each input.
 
 use super::grower::Grower;
 use super::table::Table;
@@ -17,7 +17,7 @@ pub(super) struct Node {
     pub threshold: f64,
     pub left: u32,
     pub right: u32,
-    /// The node to go on with when the column's group is left out.
+    /// The node to continue with if the column's group is left out.
     pub without: u32,
     pub rows: u32,
 }
@@ -31,25 +31,25 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Grows on the rows marked in `learned`. Nodes with fewer than `least` rows are not split.
-    /// Of equally good splits that on the column first in `preference` is taken.
+    /// Grows a tree on the rows marked in `training`. Nodes with fewer than `min_split` rows are not
+    /// split. Of equally good splits, the one whose column comes first in `preference` is taken.
     pub(super) fn grow(
         table: &Table,
-        learned: &[bool],
-        least: usize,
+        training: &[bool],
+        min_split: usize,
         preference: &[usize],
     ) -> Self {
-        Grower::grow(table, learned, least, preference)
+        Grower::grow(table, training, min_split, preference)
     }
 
-    /// The predictions for a row, without one group if asked for, by the trees that a
-    /// `least` of each of `leasts` would have given: calls `give(index, prediction)` for each.
+    /// Predicts a row, if wanted without one group, by the trees that would have been grown with each
+    /// of `min_splits`: calls `give(index, prediction)` for each of them.
     pub(super) fn predict(
         &self,
         table: &Table,
         row: usize,
         without: Option<usize>,
-        leasts: &[usize],
+        min_splits: &[usize],
         mut give: impl FnMut(usize, &[f64]),
     ) {
         let mut node = 0;
@@ -62,9 +62,9 @@ impl Tree {
                 continue;
             }
             let rows = at.rows as usize;
-            for (index, &least) in leasts.iter().enumerate() {
-                // Here the growth would have ended, and not before.
-                if before >= least && (leaf || rows < least) {
+            for (index, &min_split) in min_splits.iter().enumerate() {
+                // The tree would have stopped growing here, and not before.
+                if before >= min_split && (leaf || rows < min_split) {
                     give(index, &self.values[node * self.outputs..][..self.outputs]);
                 }
             }
@@ -97,11 +97,16 @@ mod tests {
         (columns, target)
     }
 
-    fn predictions(tree: &Tree, table: &Table, without: Option<usize>, least: usize) -> Vec<f64> {
+    fn predictions(
+        tree: &Tree,
+        table: &Table,
+        without: Option<usize>,
+        min_split: usize,
+    ) -> Vec<f64> {
         let rows = table.targets.len() / table.outputs;
         let mut all = vec![f64::NAN; rows];
         for (row, into) in all.iter_mut().enumerate() {
-            tree.predict(table, row, without, &[least], |_, value| *into = value[0]);
+            tree.predict(table, row, without, &[min_split], |_, value| *into = value[0]);
         }
         all
     }
@@ -110,41 +115,41 @@ mod tests {
     fn a_tree_without_a_variable_is_the_tree_grown_without_it() {
         let (columns, target) = sample(600, 4);
         let targets = [target];
-        let learned: Vec<bool> = (0..600).map(|row| row % 7 != 0).collect();
+        let training: Vec<bool> = (0..600).map(|row| row % 7 != 0).collect();
         let table = Table::new(columns.clone(), vec![0, 1, 1, 2], vec![true; 3], &targets);
-        let tree = Tree::grow(&table, &learned, 2, &[0, 1, 2, 3]);
+        let tree = Tree::grow(&table, &training, 2, &[0, 1, 2, 3]);
         for (group, kept) in [(0, vec![1, 2, 3]), (1, vec![0, 3]), (2, vec![0, 1, 2])] {
-            let alone = Tree::grow(&table, &learned, 2, &kept);
-            for least in [2, 20, 200] {
-                let one = predictions(&tree, &table, Some(group), least);
-                let other = predictions(&alone, &table, None, least);
-                // Sums in another order differ in the last digits.
+            let alone = Tree::grow(&table, &training, 2, &kept);
+            for min_split in [2, 20, 200] {
+                let one = predictions(&tree, &table, Some(group), min_split);
+                let other = predictions(&alone, &table, None, min_split);
+                // The order of a sum changes its last digits.
                 let near = one.iter().zip(&other).all(|(a, b)| (a - b).abs() < 1e-12);
-                assert!(near, "without {group}, least {least}");
+                assert!(near, "without {group}, min_split {min_split}");
             }
         }
     }
 
     #[test]
-    fn cutting_a_tree_short_is_growing_a_shorter_one() {
+    fn a_tree_cut_short_is_the_tree_grown_smaller() {
         let (columns, target) = sample(500, 9);
         let table = Table::new(columns, vec![0, 1, 2, 3], vec![false; 4], &[target]);
-        let learned = vec![true; 500];
-        let full = Tree::grow(&table, &learned, 2, &[0, 1, 2, 3]);
-        for least in [2, 8, 64, 250, 1000] {
-            let short = Tree::grow(&table, &learned, least, &[0, 1, 2, 3]);
+        let training = vec![true; 500];
+        let full = Tree::grow(&table, &training, 2, &[0, 1, 2, 3]);
+        for min_split in [2, 8, 64, 250, 1000] {
+            let short = Tree::grow(&table, &training, min_split, &[0, 1, 2, 3]);
             assert_eq!(
-                predictions(&full, &table, None, least),
-                predictions(&short, &table, None, least)
+                predictions(&full, &table, None, min_split),
+                predictions(&short, &table, None, min_split)
             );
         }
-        // Grown to the end, it knows every row by heart.
+        // A fully grown tree predicts every training row exactly.
         let known = predictions(&full, &table, None, 2);
         assert!(known.iter().zip(&table.targets).all(|(a, b)| (a - b).abs() < 1e-7));
     }
 
     #[test]
-    fn nothing_to_split_on_gives_the_mean() {
+    fn a_tree_without_splits_predicts_the_mean() {
         let table =
             Table::new(vec![vec![1.0; 4]], vec![0], vec![true], &[vec![1.0, 2.0, 3.0, 6.0]]);
         let tree = Tree::grow(&table, &[true; 4], 2, &[0]);

@@ -1,29 +1,29 @@
-//! What counts as one observation: an episode, or a stretch of one where episodes are few.
+//! Units of observation: an episode is one, or a stretch of an episode if there are few episodes.
 
 use super::student::mean_above_zero;
 use becausal_core::Stream;
 use becausal_core::data::Transitions;
 
-/// From this many episodes on, each is one observation.
-pub(super) const EPISODES: usize = 20;
+/// With at least this many episodes, each is one unit.
+const MIN_EPISODES: usize = 20;
 
-/// Otherwise the rows are cut into about this many stretches.
+/// With fewer episodes, the rows are divided into about this many stretches.
 const STRETCHES: usize = 48;
 
-/// Fewer observations than this allow no test.
-pub(super) const LEAST: usize = 8;
+/// The fewest units that allow a test.
+pub(super) const MIN_UNITS: usize = 8;
 
-/// Rows grouped into independent observations, divided into two folds.
+/// Rows grouped into independent units, which are divided into two folds.
 ///
-/// Neighbouring rows are alike; a test that took them for independent would find effects in
-/// anything. Both learning and judging therefore handle whole units.
+/// Neighbouring rows are correlated. A test that treats them as independent finds effects everywhere.
+/// Both training and testing therefore use whole units.
 #[derive(Debug, Clone)]
 pub(super) struct Units {
     /// The unit of each row.
     pub of_row: Vec<u32>,
     /// The fold, 0 or 1, of each unit.
     pub fold: Vec<u8>,
-    /// Units are stretches of episodes, and neighbours may still be alike.
+    /// Whether units are stretches of episodes, so that neighbours may be correlated.
     pub stretches: bool,
 }
 
@@ -36,7 +36,7 @@ impl Units {
     }
 
     fn of_lengths(episodes: &[usize], seed: u64) -> Self {
-        let stretches = episodes.len() < EPISODES;
+        let stretches = episodes.len() < MIN_EPISODES;
         let rows: usize = episodes.iter().sum();
         let length = rows.div_ceil(STRETCHES).max(1);
         let mut of_row = Vec::with_capacity(rows);
@@ -72,13 +72,13 @@ impl Units {
         Self { of_row, fold, stretches }
     }
 
-    /// The units of some of the rows.
+    /// The units of a selection of rows.
     pub(super) fn select(&self, rows: &[u32]) -> Self {
         let of_row = rows.iter().map(|&row| self.of_row[row as usize]).collect();
         Self { of_row, fold: self.fold.clone(), stretches: self.stretches }
     }
 
-    /// Number of units, with or without rows.
+    /// The number of units, including those without rows.
     pub(super) fn count(&self) -> usize {
         self.fold.len()
     }
@@ -92,36 +92,38 @@ impl Units {
         sizes
     }
 
-    /// The p-value of the hypothesis that what is summed in `sums` is at most 0 on average.
+    /// The p-value of the hypothesis that the mean of `sums`, one for each unit, is at most 0.
     ///
-    /// Units without rows are left out. Where units are stretches, neighbours are also taken together, by two
-    /// and by four, and the most doubtful answer counts.
+    /// Units without rows are left out. Where units are stretches, the test is repeated with neighbours
+    /// merged by two and by four, and the largest p-value counts.
     pub(super) fn p_value(&self, sums: &[f64], sizes: &[f64]) -> f64 {
         let filled: Vec<f64> =
             sums.iter().zip(sizes).filter(|(_, size)| **size > 0.0).map(|(sum, _)| *sum).collect();
-        if filled.len() < LEAST {
+        if filled.len() < MIN_UNITS {
             return 1.0;
         }
         let merges: &[usize] = if self.stretches { &[1, 2, 4] } else { &[1] };
-        let together = |size: usize| -> Vec<f64> {
+        let sums_of = |size: usize| -> Vec<f64> {
             filled.chunks(size).map(|chunk| chunk.iter().sum()).collect()
         };
-        merges.iter().map(|&size| either(&together(size))).fold(0.0, f64::max)
+        merges.iter().map(|&size| plain_or_clipped(&sums_of(size))).fold(0.0, f64::max)
     }
 }
 
-/// The better of two tests, times two: of the sums as they are, and of the sums with large gains cut.
+/// Combines two tests, of the plain sums and of the sums with large gains clipped: the smaller p-value,
+/// times two.
 ///
-/// A few units with huge gains make the mean uncertain however clear the others are. Cutting gains
-/// but not losses can only weaken the evidence, never make it up.
-fn either(sums: &[f64]) -> f64 {
-    const MEDIANS: f64 = 4.0;
+/// A few units with huge gains increase the variance and hide the gains of the others. Gains are
+/// clipped, losses are not: that can only weaken the evidence, never create it.
+fn plain_or_clipped(sums: &[f64]) -> f64 {
+    // Gains are clipped at this many times the median absolute sum.
+    const OUTLIER_MEDIANS: f64 = 4.0;
     let mut sizes: Vec<f64> = sums.iter().map(|sum| sum.abs()).collect();
     let middle = sizes.len() / 2;
     let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
-    let most = MEDIANS * *median;
-    let cut: Vec<f64> = sums.iter().map(|sum| sum.min(most)).collect();
-    (2.0 * mean_above_zero(sums).min(mean_above_zero(&cut))).min(1.0)
+    let clip = OUTLIER_MEDIANS * *median;
+    let clipped: Vec<f64> = sums.iter().map(|sum| sum.min(clip)).collect();
+    (2.0 * mean_above_zero(sums).min(mean_above_zero(&clipped))).min(1.0)
 }
 
 #[cfg(test)]
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_episodes_are_units_and_few_are_cut() {
+    fn many_episodes_are_units_and_few_are_divided() {
         let many = Units::of_lengths(&[7; 30], 0);
         assert_eq!(many.count(), 30);
         assert!(!many.stretches);

@@ -3,7 +3,7 @@
 use super::finding::{Finding, Findings};
 use super::frame::{Factor, Frame, Series};
 use super::reason::Reason;
-use super::units::LEAST;
+use super::units::MIN_UNITS;
 use becausal_core::schema::Role;
 
 /// Fewer rows than this in which a variable departs from its usual value show nothing.
@@ -33,7 +33,7 @@ const HINT: f64 = 0.02;
 /// A reason only counts where nothing *was* found.
 pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reason>>> {
     let units = frame.units.sizes().iter().filter(|size| **size > 0.0).count();
-    let few = (units < LEAST).then(|| Reason::FewRows { rows: frame.rows() });
+    let few = (units < MIN_UNITS).then(|| Reason::FewRows { rows: frame.rows() });
     let stretches = frame.units.stretches;
     let causes: Vec<Option<Reason>> =
         (0..frame.inputs.len()).map(|input| few.clone().or_else(|| cause(frame, input))).collect();

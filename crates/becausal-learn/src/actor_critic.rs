@@ -1,4 +1,4 @@
-//! The networks of an agent: what to do, and how good a state is.
+//! The networks of an agent: the actor chooses actions, the critic values states.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use super::action_space::ActionSpace;
 use super::observation::Observation;
 use becausal_core::Policy;
 
-/// Rows that are computed at a time. Fixed, so that results do not depend on threads.
-pub(super) const PIECE: usize = 256;
+/// Rows computed at a time. Fixed, so that results do not depend on the number of threads.
+pub(super) const CHUNK_ROWS: usize = 256;
 
-/// An actor and a critic, both perceptrons over the same observation. A [`Policy`] by itself.
+/// An actor and a critic: two perceptrons that read the same observation. It is a [`Policy`].
 #[derive(Debug, Clone)]
 pub struct ActorCritic {
     schema: Arc<Schema>,
     space: ActionSpace,
     /// How states become inputs.
     pub observation: Observation,
-    /// All that is learned.
+    /// The weights of both networks.
     pub parameters: Parameters,
     actor: Perceptron,
     critic: Perceptron,
@@ -31,7 +31,7 @@ pub struct ActorCritic {
 }
 
 impl ActorCritic {
-    /// Networks with hidden layers of these widths; at first every action is about as likely.
+    /// Networks with hidden layers of these widths. At first all actions are about equally likely.
     ///
     /// # Errors
     /// When an action cannot be chosen by a policy; see [`ActionSpace::of`].
@@ -62,7 +62,7 @@ impl ActorCritic {
         })
     }
 
-    /// What it can do.
+    /// The actions it can choose.
     #[must_use]
     pub fn space(&self) -> &ActionSpace {
         &self.space
@@ -74,8 +74,8 @@ impl ActorCritic {
         &self.hidden
     }
 
-    /// From observations `[1, rows, features]`: what the actor says `[1, rows, columns]` and what
-    /// the critic says `[1, rows, 1]`.
+    /// From observations `[1, rows, features]` to the outputs of the actor `[1, rows, columns]` and
+    /// of the critic `[1, rows, 1]`.
     pub fn forward(&self, tape: &mut Tape<'_>, observations: Block) -> (Variable, Variable) {
         let input = tape.input(observations);
         let actor = self.actor.forward(tape, input, Source::Each);
@@ -83,31 +83,31 @@ impl ActorCritic {
         (actor, critic)
     }
 
-    /// What the actor says about states `[rows, state slots]`: `[1, rows, columns]`.
+    /// The actor's outputs for states `[rows, state slots]`: `[1, rows, columns]`.
     #[must_use]
     pub fn act(&self, states: &[f64]) -> Block {
-        self.pieces(states, &self.actor, self.space.columns())
+        self.in_chunks(states, &self.actor, self.space.columns())
     }
 
-    /// What the critic says about states `[rows, state slots]`: `[rows]`.
+    /// The critic's values of states `[rows, state slots]`: `[rows]`.
     #[must_use]
     pub fn value(&self, states: &[f64]) -> Vec<f64> {
-        let values = self.pieces(states, &self.critic, 1).values;
+        let values = self.in_chunks(states, &self.critic, 1).values;
         values.into_iter().map(f64::from).collect()
     }
 
-    fn pieces(&self, states: &[f64], network: &Perceptron, columns: usize) -> Block {
+    fn in_chunks(&self, states: &[f64], network: &Perceptron, columns: usize) -> Block {
         let width = self.schema.state_slots().len();
         let compute = |states: &[f64]| {
             let mut tape = Tape::computing(&self.parameters, Pool::default());
             let input = tape.input(self.observation.encode(states));
-            let said = network.forward(&mut tape, input, Source::Each);
-            tape.value(said).values.clone()
+            let outputs = network.forward(&mut tape, input, Source::Each);
+            tape.value(outputs).values.clone()
         };
-        let values = if states.len() <= PIECE * width {
+        let values = if states.len() <= CHUNK_ROWS * width {
             compute(states)
         } else {
-            states.par_chunks(PIECE * width).flat_map_iter(compute).collect()
+            states.par_chunks(CHUNK_ROWS * width).flat_map_iter(compute).collect()
         };
         Block::new(Shape::new(1, states.len() / width, columns), values)
     }
@@ -119,18 +119,18 @@ impl Policy for ActorCritic {
     }
 
     fn mode(&self, state: &[f64]) -> Vec<f64> {
-        let said = self.act(state);
+        let outputs = self.act(state);
         let mut numbers = vec![0.0; self.space.heads().len()];
-        self.space.mode(said.row(0, 0), &mut numbers);
+        self.space.mode(outputs.row(0, 0), &mut numbers);
         let mut action = vec![0.0; numbers.len()];
         self.space.action(&numbers, &mut action);
         action
     }
 
     fn sample(&self, state: &[f64], stream: &mut Stream) -> Vec<f64> {
-        let said = self.act(state);
+        let outputs = self.act(state);
         let mut numbers = vec![0.0; self.space.heads().len()];
-        self.space.draw(said.row(0, 0), stream, &mut numbers);
+        self.space.draw(outputs.row(0, 0), stream, &mut numbers);
         let mut action = vec![0.0; numbers.len()];
         self.space.action(&numbers, &mut action);
         action

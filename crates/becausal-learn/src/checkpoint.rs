@@ -1,4 +1,4 @@
-//! The whole state of a training on disk.
+//! Saving a training and resuming it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ use super::settings::Settings;
 use super::training::Training;
 
 impl Training {
-    /// Writes everything but the data into a folder, to go on from. The folder must not be one
-    /// that a training may still have to go on from.
+    /// Writes everything except the data into a folder. The folder must not hold a checkpoint that
+    /// may still be needed.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -66,11 +66,11 @@ impl Training {
         write(&folder.join("state.json"), format!("{state}\n").as_bytes())
     }
 
-    /// Goes on from a folder that [`save`](Self::save) wrote. `data` are the transitions of the run,
-    /// at least as many as there were then.
+    /// Resumes from a folder that [`save`](Self::save) wrote. `data` are the transitions of the run,
+    /// at least as many as when it was saved.
     ///
     /// # Errors
-    /// When a file is missing or damaged, or does not fit.
+    /// When a file is missing or damaged, or does not match the environment.
     pub fn resume(
         folder: &Path,
         environment: &AnyEnvironment,
@@ -83,8 +83,8 @@ impl Training {
         let text = fs::read(&path).map_err(|error| refuse(error.to_string()))?;
         let state: Value =
             serde_json::from_slice(&text).map_err(|error| refuse(error.to_string()))?;
-        let begun = Self::new(environment, settings, seed);
-        let mut training = begun.map_err(|error| refuse(error.to_string()))?;
+        let mut training =
+            Self::new(environment, settings, seed).map_err(|error| refuse(error.to_string()))?;
         let schema = std::sync::Arc::clone(&training.schema);
         let missing = |key: &str| refuse(format!("`{key}` is missing or wrong"));
         let count = |key: &str| {
@@ -100,7 +100,12 @@ impl Training {
         training.data = match data {
             Some(data) if data.len() >= rows => data.slice(0..rows),
             None if rows == 0 => training.data,
-            _ => return Err(refuse(format!("the data of the run have fewer than {rows} rows"))),
+            _ => {
+                let got = data.map_or(0, Transitions::len);
+                return Err(refuse(format!(
+                    "the data of the run has {got} rows, expected at least {rows}"
+                )));
+            }
         };
         training.learner.agent = ActorCritic::load(&folder.join("agent"), &schema)?;
         let steps = i32::try_from(count("optimiser_steps")?).unwrap_or(i32::MAX);
@@ -133,7 +138,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), WeightsError> {
         .map_err(|error| WeightsError { path: path.to_owned(), problem: error.problem.to_string() })
 }
 
-/// What the optimiser remembers of each parameter.
+/// The first and second moments of the optimiser, parameter by parameter.
 fn moments(folder: &Path, parameters: &Parameters) -> Result<[Vec<Vec<f32>>; 2], WeightsError> {
     let path: PathBuf = folder.join("optimiser.safetensors");
     let refuse = |problem: String| WeightsError { path: path.clone(), problem };
@@ -148,7 +153,7 @@ fn moments(folder: &Path, parameters: &Parameters) -> Result<[Vec<Vec<f32>>; 2],
     Ok(both)
 }
 
-/// Seed and actions of the episodes that are being played.
+/// The seed and the actions of each unfinished episode.
 fn playing(value: &Value) -> Option<Vec<(u64, Vec<f64>)>> {
     let episode = |value: &Value| {
         let actions = value[1].as_array()?.iter().map(Value::as_f64).collect::<Option<_>>()?;

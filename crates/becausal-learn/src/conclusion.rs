@@ -1,4 +1,4 @@
-//! The end of a training: how good the policy is, and what its explanations need.
+//! The end of a training: the final evaluation, and what explanations need.
 
 use becausal_core::Stream;
 use becausal_model::{Checked, ModelKind, ModelParams, Structure, WorldModel};
@@ -17,18 +17,19 @@ impl Training {
         self.best.as_ref().map_or(&self.learner.agent, |(agent, _)| agent)
     }
 
-    /// How good the best agent is in episodes that it was not chosen by.
+    /// Evaluates the best agent on episodes that were not used to choose it.
     ///
     /// # Errors
-    /// When an episode does not end, or a reward is not a number.
+    /// When an episode does not end, or a reward is NaN or infinite.
     pub fn final_evaluation(&self) -> Result<Evaluation, LearningError> {
         let key = Purpose::FinalEvaluation as u32;
         let episodes = self.settings.evaluation_episodes;
         evaluate(self.best_agent(), &self.environment, episodes, self.seed, key)
     }
 
-    /// What explanations need at the end: data, graph, and a world model fitted with care to all
-    /// data. A training without a model records `final_rows` steps of its best agent first.
+    /// Prepares explanations: finds the graph once more and fits a world model to all data, with
+    /// held-out episodes and pruning. A training without a model first records `final_rows` steps
+    /// of its best agent.
     ///
     /// # Errors
     /// When discovery or the fit fails.

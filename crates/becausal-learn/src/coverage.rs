@@ -1,4 +1,4 @@
-//! Which states a buffer is full of, and which are rare in it.
+//! Which states are common in a buffer, and which are rare.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,13 @@ use becausal_core::Stream;
 use becausal_core::data::Transitions;
 use becausal_core::schema::Kind;
 
-/// The rows of a buffer in cells of similar states.
+/// The rows of a buffer, grouped into cells of similar states.
 ///
-/// A policy that has learned to do one thing fills its buffer with the states of that one thing. What
-/// matters elsewhere (a lander's ground, after it has learned to hover) drowns in it. Drawn cell
-/// by cell, rare states count as much as common ones. As rows are chosen by their states alone, what
-/// follows from a state keeps its distribution, and whether an effect depends on a cause its answer.
+/// A policy that has learned one behaviour fills its buffer with the states of that behaviour. States
+/// that matter elsewhere (the ground, for a lander that has learned to hover) become rare. Sampling
+/// cell by cell gives rare states the same weight as common ones. Rows are selected by their states
+/// alone, so the distribution of the next state given a state and an action does not change, nor does
+/// the answer to whether an effect depends on a cause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coverage {
     /// The rows of each cell.
@@ -19,7 +20,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// The cells of a buffer: numbers are alike within one deviation, anything else if it is equal.
+    /// The cells of a buffer: one standard deviation wide for numbers, one for each other value.
     #[must_use]
     pub fn of(buffer: &Transitions) -> Self {
         let schema = buffer.schema();
@@ -43,7 +44,7 @@ impl Coverage {
         Self { cells: cells.into_values().collect() }
     }
 
-    /// A row of a cell, every cell alike.
+    /// Draws a row: first a cell, all equally likely, then a row of it.
     ///
     /// # Panics
     /// When there are no rows.
@@ -53,26 +54,26 @@ impl Coverage {
         cell[stream.below(cell.len())]
     }
 
-    /// About `count` different rows in their order, of every cell as many as of any other, as far
-    /// as it has them.
+    /// About `count` distinct rows in ascending order, spread evenly over the cells. A cell with too
+    /// few rows gives all it has.
     #[must_use]
     pub fn spread(&self, count: usize, stream: &mut Stream) -> Vec<usize> {
-        let most = self.most_of_a_cell(count);
+        let max_rows = self.max_rows_per_cell(count);
         let mut rows = Vec::with_capacity(count);
         for cell in &self.cells {
-            if cell.len() <= most {
+            if cell.len() <= max_rows {
                 rows.extend_from_slice(cell);
             } else {
                 let order = stream.permutation(cell.len());
-                rows.extend(order[..most].iter().map(|&at| cell[at]));
+                rows.extend(order[..max_rows].iter().map(|&at| cell[at]));
             }
         }
         rows.sort_unstable();
         rows
     }
 
-    /// How many rows of a cell there may be, so that there are at most `count` in all; at least 1.
-    fn most_of_a_cell(&self, count: usize) -> usize {
+    /// The most rows to take from a cell so that they add up to at most `count`; at least 1.
+    fn max_rows_per_cell(&self, count: usize) -> usize {
         let mut sizes: Vec<usize> = self.cells.iter().map(Vec::len).collect();
         sizes.sort_unstable();
         let mut left = count;
@@ -87,7 +88,7 @@ impl Coverage {
     }
 }
 
-/// The standard deviation, or 1 where nothing varies.
+/// The standard deviation, or 1 for constant values.
 fn deviation(values: &[f64]) -> f64 {
     let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -104,7 +105,7 @@ mod tests {
     use becausal_core::data::Row;
     use becausal_core::schema::Schema;
 
-    /// 990 rows near 0 and 10 far away.
+    /// 990 rows with x = 0.1 and 10 with x = 50.
     fn hovering() -> Transitions {
         let schema = Schema::parse(
             "name = \"One\"\n[state]\nx = { kind = \"continuous\" }\n[action]\n\
@@ -135,16 +136,16 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_gives_its_share_and_no_row_twice() {
+    fn rows_are_spread_over_the_cells_without_repetition() {
         let coverage = Coverage::of(&hovering());
         let rows = coverage.spread(100, &mut Stream::new(1));
         assert_eq!(rows.len(), 100);
         assert!(rows.windows(2).all(|pair| pair[0] < pair[1]));
-        assert_eq!(rows.iter().filter(|row| row.is_multiple_of(100)).count(), 10, "all rare ones");
+        assert_eq!(rows.iter().filter(|row| row.is_multiple_of(100)).count(), 10, "all rare rows");
         assert_eq!(
             coverage.spread(5000, &mut Stream::new(1)).len(),
             1000,
-            "no more than there are"
+            "no more rows than the buffer has"
         );
     }
 }

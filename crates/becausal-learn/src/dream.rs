@@ -11,36 +11,38 @@ use super::actor_critic::ActorCritic;
 use super::error::LearningError;
 use super::experience::Experience;
 
-/// How dreams are dreamed.
+/// Options of dreams.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DreamOptions {
-    /// How much of the noise of continuous numbers there is.
+    /// The factor on the noise of continuous variables: 0 for none, 1 for all of it.
     pub noise: f64,
-    /// The share of steps in which, of what the members of the ensemble foretell, the best comes
-    /// true. Where they agree nothing changes; what nobody knows is worth a try.
+    /// The share of steps that take the best prediction of the ensemble's members instead of a random
+    /// member's. Where the members agree this changes nothing; where they disagree it encourages
+    /// exploration.
     pub optimism: f64,
-    /// The factor by which a reward counts less for every step that it comes later.
+    /// The discount factor per step.
     pub discount: f64,
-    /// Rewards are multiplied by this before the critic sees them.
+    /// Rewards are multiplied by this to match the scale of the critic.
     pub reward_factor: f64,
 }
 
-/// Episodes dreamed by a world model, many side by side, that begin in states of a buffer.
+/// Rollouts of a world model, many in parallel, that start in states of a buffer.
 ///
-/// For every step of every row a member of the ensemble is drawn. Rewards and ends follow from the
-/// schema's expressions. No value leaves the reach of the buffer: beyond it the model is a guess, and
-/// a guess on top of guesses runs away, with rewards that drown all others.
+/// Every step of every rollout uses a random member of the ensemble. Rewards and terminations follow
+/// from the schema's expressions. Values are clamped to their range in the buffer: outside it the
+/// model extrapolates, errors compound over the steps, and rollouts that diverge would dominate the
+/// rewards.
 pub struct Dream {
     schema: Arc<Schema>,
     options: DreamOptions,
     /// `[rows, state slots]`
     starts: Vec<f64>,
-    /// From where to where the values of each state slot reach in the buffer.
-    reach: Vec<(f64, f64)>,
+    /// The smallest and the largest value of each state slot in the buffer.
+    ranges: Vec<(f64, f64)>,
 }
 
 impl Dream {
-    /// Dreams that begin in the states of a buffer.
+    /// Dreams that start in the states of a buffer.
     #[must_use]
     pub fn new(buffer: &Transitions, options: DreamOptions) -> Self {
         let schema = Arc::clone(buffer.schema());
@@ -49,12 +51,12 @@ impl Dream {
         let starts = (0..buffer.len()).flat_map(|row| columns.iter().map(move |c| c[row]));
         let starts = starts.collect();
         let next = schema.next_slots().map(|slot| buffer.column(slot).to_numbers());
-        let reach = columns.iter().zip(next).map(|(now, next)| {
+        let ranges = columns.iter().zip(next).map(|(now, next)| {
             let values = || now.iter().chain(&next).copied();
             (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
         });
-        let reach = reach.collect();
-        Self { schema, options, starts, reach }
+        let ranges = ranges.collect();
+        Self { schema, options, starts, ranges }
     }
 
     fn start(&self, stream: &mut Stream, into: &mut [f64]) {
@@ -63,11 +65,11 @@ impl Dream {
         into.copy_from_slice(&self.starts[row * width..][..width]);
     }
 
-    /// About `samples` dreamed transitions, in rows of `length` steps. A row whose episode ends goes
-    /// on from another state of the buffer.
+    /// About `samples` dreamed transitions, in rollouts of `length` steps. A rollout whose episode
+    /// ends continues from another state of the buffer.
     ///
     /// # Errors
-    /// When the model leads to a state that is no number.
+    /// When the model predicts a value that is NaN or infinite.
     ///
     /// # Panics
     /// When the buffer is empty.
@@ -84,48 +86,49 @@ impl Dream {
         let first_action = schema.action_slots().start;
         let mut now = vec![0.0; copies * states];
         now.chunks_exact_mut(states).for_each(|state| self.start(stream, state));
-        let mut lived = Experience::new(schema, copies);
+        let mut experience = Experience::new(schema, copies);
         let mut actions = vec![0.0; copies * width];
         let mut numbers = vec![0.0; width];
         for _ in 0..length.max(1) {
-            let said = agent.act(&now);
+            let outputs = agent.act(&now);
             for copy in 0..copies {
-                let chance = agent.space().draw(said.row(0, copy), stream, &mut numbers);
+                let log_probability =
+                    agent.space().draw(outputs.row(0, copy), stream, &mut numbers);
                 agent.space().action(&numbers, &mut actions[copy * width..][..width]);
-                lived.log_probabilities.push(chance);
-                lived.numbers.extend_from_slice(&numbers);
+                experience.log_probabilities.push(log_probability);
+                experience.numbers.extend_from_slice(&numbers);
             }
-            lived.said.extend_from_slice(&said.values);
+            experience.outputs.extend_from_slice(&outputs.values);
             let value = |row: usize, slot: usize| match slot.checked_sub(first_action) {
                 Some(slot) => actions[row * width + slot],
                 None => now[row * states + slot],
             };
             if self.options.optimism > 0.0 {
                 let each = model.sample_each(copies, value, self.options.noise, stream);
-                let each = each.iter().map(|drawn| self.foretold(&now, &actions, drawn));
+                let each = each.iter().map(|drawn| self.predicted(&now, &actions, drawn));
                 let each = each.collect::<Result<Vec<Experience>, _>>()?;
                 for (copy, member) in self.choose(agent, &each, stream).into_iter().enumerate() {
-                    lived.take(&each[member], copy);
+                    experience.take(&each[member], copy);
                 }
             } else {
                 let drawn = model.sample(copies, value, self.options.noise, stream);
-                let foretold = self.foretold(&now, &actions, &drawn)?;
-                (0..copies).for_each(|copy| lived.take(&foretold, copy));
+                let predicted = self.predicted(&now, &actions, &drawn)?;
+                (0..copies).for_each(|copy| experience.take(&predicted, copy));
             }
-            let from = lived.len() - copies;
+            let from = experience.len() - copies;
             for (copy, state) in now.chunks_exact_mut(states).enumerate() {
-                if lived.ended[from + copy] {
+                if experience.ended[from + copy] {
                     self.start(stream, state);
                 } else {
-                    state.copy_from_slice(lived.values(from + copy, schema.next_slots()));
+                    state.copy_from_slice(experience.values(from + copy, schema.next_slots()));
                 }
             }
         }
-        Ok(lived)
+        Ok(experience)
     }
 
-    /// What follows if what was drawn comes true: one step of every copy.
-    fn foretold(
+    /// One step of every copy, with the outcomes and next states that were drawn.
+    fn predicted(
         &self,
         now: &[f64],
         actions: &[f64],
@@ -143,11 +146,11 @@ impl Dream {
                 return Err(LearningError::State {
                     variable: schema.slots()[slot].name.clone(),
                     value: after[at].to_string(),
-                    place: "in a dream of the world model",
+                    place: "in a rollout of the world model",
                 });
             }
             let (outcome, after) = after.split_at(outcomes);
-            for ((next, value), &(low, high)) in next.iter_mut().zip(after).zip(&self.reach) {
+            for ((next, value), &(low, high)) in next.iter_mut().zip(after).zip(&self.ranges) {
                 *next = value.clamp(low, high);
             }
             let state = &now[copy * states..][..states];
@@ -163,10 +166,11 @@ impl Dream {
         Ok(step)
     }
 
-    /// Which member is right about each copy: any, or in a share `optimism` the one with the best news.
+    /// The member that predicts each copy's step: a random one, or, in a share `optimism` of the
+    /// steps, the one with the highest value.
     fn choose(&self, agent: &ActorCritic, each: &[Experience], stream: &mut Stream) -> Vec<usize> {
         let DreamOptions { optimism, discount, reward_factor, .. } = self.options;
-        let worth: Vec<Vec<f64>> = each
+        let values: Vec<Vec<f64>> = each
             .iter()
             .map(|step| {
                 let following = agent.value(&step.part(self.schema.next_slots()));
@@ -177,15 +181,15 @@ impl Dream {
                 step.rewards.iter().zip(ends).zip(following).map(of).collect()
             })
             .collect();
-        let better =
-            |&a: &usize, &b: &usize, copy: usize| worth[a][copy].total_cmp(&worth[b][copy]);
+        let compare =
+            |&a: &usize, &b: &usize, copy: usize| values[a][copy].total_cmp(&values[b][copy]);
         (0..each[0].len())
             .map(|copy| {
-                let any = stream.below(each.len());
+                let random = stream.below(each.len());
                 if stream.unit() < optimism {
-                    (0..each.len()).max_by(|a, b| better(a, b, copy)).unwrap_or(any)
+                    (0..each.len()).max_by(|a, b| compare(a, b, copy)).unwrap_or(random)
                 } else {
-                    any
+                    random
                 }
             })
             .collect()
@@ -197,7 +201,7 @@ mod tests {
     use super::*;
     use becausal_core::data::Row;
 
-    /// Dreams over one number that is its own reward, and an agent in them.
+    /// Dreams with one state `x`, whose next value is the reward, and an agent for them.
     fn dream(optimism: f64) -> (Dream, ActorCritic) {
         let schema = Schema::parse(
             "name = \"One\"\n[state]\nx = { kind = \"continuous\" }\n[action]\n\
@@ -221,26 +225,26 @@ mod tests {
         (Dream::new(&data, options), agent)
     }
 
-    /// What two members foretell about four copies: the second is better for the last two.
-    fn foretold(dream: &Dream) -> Vec<Experience> {
-        let of = |drawn: &[f64]| dream.foretold(&[0.0; 4], &[0.0; 4], drawn).expect("a step");
+    /// The predictions of two members for four copies: the second is better for the last two.
+    fn predictions(dream: &Dream) -> Vec<Experience> {
+        let of = |drawn: &[f64]| dream.predicted(&[0.0; 4], &[0.0; 4], drawn).expect("a step");
         vec![of(&[1.0, 1.0, 0.0, 0.0]), of(&[0.0, 0.0, 1.0, 1.0])]
     }
 
     #[test]
-    fn an_optimist_believes_the_best_news() {
+    fn full_optimism_chooses_the_best_prediction() {
         let (dream, agent) = dream(1.0);
-        let chosen = dream.choose(&agent, &foretold(&dream), &mut Stream::new(1));
+        let chosen = dream.choose(&agent, &predictions(&dream), &mut Stream::new(1));
         assert_eq!(chosen, [0, 0, 1, 1]);
     }
 
     #[test]
-    fn without_optimism_any_member_is_right() {
+    fn without_optimism_members_are_equally_likely() {
         let (dream, agent) = dream(0.0);
         let mut stream = Stream::new(1);
         let mut seen = [0; 2];
         for _ in 0..100 {
-            for member in dream.choose(&agent, &foretold(&dream), &mut stream) {
+            for member in dream.choose(&agent, &predictions(&dream), &mut stream) {
                 seen[member] += 1;
             }
         }
@@ -248,11 +252,11 @@ mod tests {
     }
 
     #[test]
-    fn values_stay_in_reach_and_ends_are_seen() {
+    fn values_stay_in_the_range_of_the_buffer_and_terminations_are_detected() {
         let (dream, _) = dream(0.0);
-        let step = dream.foretold(&[0.0; 3], &[0.0; 3], &[-9.0, 3.0, 99.0]).expect("a step");
+        let step = dream.predicted(&[0.0; 3], &[0.0; 3], &[-9.0, 3.0, 99.0]).expect("a step");
         assert_eq!(step.rewards, [-2.0, 3.0, 6.0]);
         assert_eq!(step.terminated, [false, false, true]);
-        assert!(dream.foretold(&[0.0], &[0.0], &[f64::NAN]).is_err());
+        assert!(dream.predicted(&[0.0], &[0.0], &[f64::NAN]).is_err());
     }
 }

@@ -23,7 +23,7 @@ impl Training {
     /// One epoch: lines 3 to 9 of the algorithm.
     ///
     /// # Errors
-    /// When the environment, discovery or a fit fails, or a number is none.
+    /// When the environment, discovery or a fit fails, or a state, reward or gradient is not finite.
     pub fn run_epoch(&mut self) -> Result<EpochReport, LearningError> {
         let started = Instant::now();
         let steps = self.real_steps;
@@ -108,9 +108,8 @@ impl Training {
 
     /// Line 4: every `graph_epochs` epochs, finds the causal graph. Only the causal model needs it.
     ///
-    /// With `keep_edges` what was found once stays found: a policy that has learned something shows
-    /// less of the world than it did before, and the world has not changed. Returns whether one was
-    /// found.
+    /// With `keep_edges` an edge that was found once stays: a policy that has settled visits fewer
+    /// states, so its data can no longer show every edge. Returns whether the graph is new.
     fn update_graph(&mut self, kind: ModelKind) -> Result<bool, LearningError> {
         if kind != ModelKind::Causal || self.epoch < self.next_graph {
             return Ok(false);
@@ -120,8 +119,8 @@ impl Training {
             Some(before) if self.settings.keep_edges => graph.keeping_edges_of(before),
             _ => graph,
         });
-        let pause = self.settings.graph_epochs.whole_at(self.share());
-        self.next_graph = self.epoch + pause;
+        let epochs = self.settings.graph_epochs.whole_at(self.share());
+        self.next_graph = self.epoch + epochs;
         Ok(true)
     }
 
@@ -148,8 +147,8 @@ impl Training {
         Ok(())
     }
 
-    /// The buffer, and some of its rows again, rare states as often as common ones: a network
-    /// learns little from what it hardly ever sees.
+    /// The buffer plus some of its rows again, sampled so that rare states are as frequent as common
+    /// ones. A network learns little from states it rarely sees.
     fn data_with_rare_rows(&self) -> Transitions {
         let coverage = Coverage::of(&self.data);
         let mut stream = Stream::keyed(self.seed, &self.key(Purpose::RareRows, 0));
@@ -200,7 +199,7 @@ impl Training {
         self.learner.improve(experience, &self.schema, &options, &mut stream)
     }
 
-    /// The same without a model: real experience in place of dreams.
+    /// Without a model: updates the policy from real experience.
     fn play_and_improve(&mut self, report: &mut EpochReport) -> Result<(), LearningError> {
         let copies = self.settings.copies;
         let steps = self.settings.samples.div_ceil(copies);
@@ -212,11 +211,11 @@ impl Training {
             let play = self.play.as_mut().expect("a training without a model plays");
             let mut ended = Vec::new();
             let (agent, returns) = (&self.learner.agent, &mut self.returns);
-            let lived = play.experience(agent, steps, &mut stream, returns, &mut ended)?;
+            let experience = play.experience(agent, steps, &mut stream, returns, &mut ended)?;
             report.episodes.extend(ended.iter().map(|episode| (episode.total, episode.steps)));
-            self.real_steps += lived.len();
-            report.update = self.improve(&lived, round)?;
-            self.learner.agent.observation.watch(&lived.part(self.schema.state_slots()));
+            self.real_steps += experience.len();
+            report.update = self.improve(&experience, round)?;
+            self.learner.agent.observation.watch(&experience.part(self.schema.state_slots()));
             if self.is_done() {
                 break;
             }
@@ -224,7 +223,7 @@ impl Training {
         Ok(())
     }
 
-    /// What rewards are multiplied by, so that discounted returns have a deviation of 1.
+    /// Scales rewards so that discounted returns have a standard deviation of 1.
     fn reward_factor(&self) -> f64 {
         1.0 / self.returns.deviation()
     }

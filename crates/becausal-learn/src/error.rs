@@ -5,10 +5,10 @@ use becausal_core::env::EnvironmentError;
 use becausal_discovery::DiscoveryError;
 use becausal_model::FitError;
 
-/// Something that ends a training. What was saved before stays as it is.
+/// An error that ends a training. What was saved before stays intact.
 #[derive(Debug, thiserror::Error)]
 pub enum LearningError {
-    /// The environment says no.
+    /// The environment refused a step or an action.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     /// The graph could not be found.
@@ -20,45 +20,45 @@ pub enum LearningError {
     /// A file could not be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// A reward is not a number.
+    /// A reward is NaN or infinite.
     #[error(
-        "a reward is {reward} (in row {step} of the experience to learn from): look for a division \
-         by zero or the logarithm of 0 in the reward terms of the schema"
+        "a reward is {reward} (row {step} of the experience), expected a finite number: look for a \
+         division by zero or the logarithm of 0 in the reward terms of the schema"
     )]
     Reward {
         /// Its value.
         reward: String,
-        /// The row.
+        /// Its row in the experience.
         step: usize,
     },
-    /// A state is not a number.
-    #[error("`{variable}` became {value} {place}: a state must be a finite number")]
+    /// A state is NaN or infinite.
+    #[error("`{variable}` became {value} {place}, expected a finite number")]
     State {
         /// The variable.
         variable: String,
         /// Its value.
         value: String,
-        /// In the environment or in the model.
+        /// Where: in the environment or in a rollout of the model.
         place: &'static str,
     },
     /// An episode that does not end.
     #[error(
         "an episode of {environment} did not end within {steps} steps: \
-         set its option max_episode_steps"
+         limit its length with the environment option max_episode_steps"
     )]
     Endless {
         /// The environment.
         environment: String,
-        /// Steps that were tried.
+        /// Steps played.
         steps: usize,
     },
-    /// The gradient is not a number.
+    /// The gradient is NaN or infinite.
     #[error(
-        "the policy's gradient is not a number: lower policy_rate, or look at the size of the \
+        "the gradient of the policy is NaN or infinite: lower policy_rate, or check the size of the \
          rewards"
     )]
     Broken,
-    /// A setting that is not there or has a wrong value.
+    /// An unknown setting, or one with a wrong value.
     #[error("{0}")]
     Setting(String),
 }

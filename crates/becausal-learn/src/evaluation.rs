@@ -1,4 +1,4 @@
-//! How good a policy is in its environment.
+//! Evaluating a policy in its environment.
 
 use becausal_core::env::{AnyEnvironment, MAX_EPISODE_STEPS, play_episode};
 use becausal_core::trajectory::Trajectory;
@@ -8,12 +8,12 @@ use rayon::prelude::*;
 use super::actor_critic::ActorCritic;
 use super::error::LearningError;
 
-/// Returns of some episodes in which always the most likely action was taken.
+/// The returns of episodes in which the agent always took the most likely action.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Evaluation {
-    /// By the schema's reward terms, episode by episode.
+    /// The return of each episode by the schema's reward terms.
     pub returns: Vec<f64>,
-    /// As the environment itself pays.
+    /// The return of each episode by the environment's own reward.
     pub native: Vec<f64>,
     /// Steps of each episode.
     pub lengths: Vec<usize>,
@@ -26,21 +26,21 @@ impl Evaluation {
         mean(&self.returns)
     }
 
-    /// The deviation of the returns.
+    /// The standard deviation of the returns.
     #[must_use]
     pub fn deviation(&self) -> f64 {
-        let middle = self.mean();
-        let squares: Vec<f64> = self.returns.iter().map(|r| (r - middle) * (r - middle)).collect();
+        let center = self.mean();
+        let squares: Vec<f64> = self.returns.iter().map(|r| (r - center) * (r - center)).collect();
         mean(&squares).sqrt()
     }
 
-    /// The mean of what the environment itself pays.
+    /// The mean return by the environment's own reward.
     #[must_use]
     pub fn native_mean(&self) -> f64 {
         mean(&self.native)
     }
 
-    /// The mean number of steps.
+    /// The mean number of steps of an episode.
     #[must_use]
     pub fn mean_length(&self) -> f64 {
         self.lengths.iter().sum::<usize>() as f64 / self.lengths.len().max(1) as f64
@@ -51,7 +51,7 @@ fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len().max(1) as f64
 }
 
-/// Plays `episodes` episodes, each from its own seed derived from `seed` and `key`.
+/// Plays `episodes` episodes in parallel, each with its own seed derived from `seed` and `key`.
 ///
 /// # Errors
 /// When an episode does not end, or a reward is NaN or infinite.

@@ -1,35 +1,36 @@
-//! What an agent went through, many episodes side by side, ready to learn from.
+//! Transitions of many parallel episodes, ready to learn from.
 
 use becausal_core::schema::{Columns, Schema};
 
 use super::actor_critic::ActorCritic;
 
-/// Transitions of several copies of an environment, step by step: row `t * copies + c` is what copy
-/// `c` went through in step `t`.
+/// Transitions of several copies of an environment, step by step: row `t * copies + c` is step `t` of
+/// copy `c`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experience {
-    /// How many copies there are.
+    /// The number of copies.
     pub copies: usize,
-    /// Numbers a transition: states, actions, outcomes, next states.
+    /// Numbers per transition: states, actions, outcomes, next states.
     width: usize,
     /// `[rows, slots]`
     rows: Vec<f64>,
-    /// What the distributions drew, `[rows, action slots]`.
+    /// The numbers drawn from the action distributions, `[rows, action slots]`.
     pub numbers: Vec<f64>,
-    /// ln of how probable each action was, `[rows]`.
+    /// The log-probability of each action when it was drawn, `[rows]`.
     pub log_probabilities: Vec<f64>,
-    /// What the actor said, `[rows, columns]`.
-    pub said: Vec<f32>,
-    /// The episode ended by the environment's rules after this row.
+    /// The actor's outputs, `[rows, columns]`.
+    pub outputs: Vec<f32>,
+    /// Whether the episode terminated after this row, by the rules of the environment.
     pub terminated: Vec<bool>,
-    /// What comes after this row in its copy does not follow from it: the end of an episode.
+    /// Whether the episode ended after this row, terminated or truncated: the copy's next row belongs
+    /// to another episode.
     pub ended: Vec<bool>,
     /// The reward of each row, `[rows]`.
     pub rewards: Vec<f64>,
 }
 
 impl Experience {
-    /// None yet.
+    /// Without rows.
     #[must_use]
     pub fn new(schema: &Schema, copies: usize) -> Self {
         Self {
@@ -38,14 +39,14 @@ impl Experience {
             rows: Vec::new(),
             numbers: Vec::new(),
             log_probabilities: Vec::new(),
-            said: Vec::new(),
+            outputs: Vec::new(),
             terminated: Vec::new(),
             ended: Vec::new(),
             rewards: Vec::new(),
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len() / self.width
@@ -64,7 +65,7 @@ impl Experience {
         }
     }
 
-    /// Adds a transition of another experience, with its reward and whether it was the last.
+    /// Copies a row of another experience: the transition, its reward and whether the episode ended.
     pub fn take(&mut self, other: &Self, row: usize) {
         self.rows.extend_from_slice(other.values(row, 0..other.width));
         self.rewards.push(other.rewards[row]);
@@ -78,13 +79,13 @@ impl Experience {
         &self.rows[row * self.width..][..self.width][slots]
     }
 
-    /// The states before, or with the slots of the next states those after: `[rows, slots]`.
+    /// Some slots of every transition, for example the states or the next states: `[rows, slots]`.
     #[must_use]
     pub fn part(&self, slots: std::ops::Range<usize>) -> Vec<f64> {
         self.rows.chunks_exact(self.width).flat_map(|row| &row[slots.clone()]).copied().collect()
     }
 
-    /// The sum of the schema's reward terms in the rows from `from` on.
+    /// The sum of the schema's reward terms in row `from` and all later rows.
     #[must_use]
     pub fn rewards_from(&self, schema: &Schema, from: usize) -> Vec<f64> {
         let mut total = vec![0.0; self.len() - from];
@@ -96,10 +97,10 @@ impl Experience {
         total
     }
 
-    /// Advantages and returns of all rows by generalised advantage estimation.
+    /// Advantages and returns of all rows by generalised advantage estimation (GAE).
     ///
-    /// A value follows after every row but those that terminated: the critic's of the next state,
-    /// also where the episode was cut short.
+    /// The value after a row is the critic's value of the next state, also where the episode was
+    /// truncated. After a termination it is 0.
     #[must_use]
     pub fn advantages(
         &self,
@@ -124,12 +125,12 @@ impl Experience {
         let mut advantages = vec![0.0; rows];
         for row in (0..rows).rev() {
             let after = if self.terminated[row] { 0.0 } else { following[row] };
-            let surprise = reward_factor * self.rewards[row] + discount * after - values[row];
+            let error = reward_factor * self.rewards[row] + discount * after - values[row];
             let later = match advantages.get(row + self.copies) {
                 Some(later) if !self.ended[row] => *later,
                 _ => 0.0,
             };
-            advantages[row] = surprise + discount * lambda * later;
+            advantages[row] = error + discount * lambda * later;
         }
         let returns = advantages.iter().zip(values).map(|(a, v)| a + v).collect();
         Advantages { advantages, returns, values: values.to_vec() }
@@ -141,9 +142,9 @@ impl Experience {
 pub struct Advantages {
     /// The advantage of the action taken, `[rows]`.
     pub advantages: Vec<f64>,
-    /// What the critic is to say, `[rows]`.
+    /// The critic's targets, `[rows]`.
     pub returns: Vec<f64>,
-    /// What the critic said, `[rows]`.
+    /// The critic's values, `[rows]`.
     pub values: Vec<f64>,
 }
 
@@ -173,14 +174,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_episode_is_continued_by_the_critic_and_an_ended_one_is_not() {
+    fn the_critic_values_the_state_after_a_truncation_but_not_after_a_termination() {
         let experience = Experience {
             copies: 2,
             width: 1,
             rows: vec![0.0; 6],
             numbers: Vec::new(),
             log_probabilities: Vec::new(),
-            said: Vec::new(),
+            outputs: Vec::new(),
             // Copy 0 terminates after its second step, copy 1 is truncated there.
             terminated: vec![false, false, true, false, false, false],
             ended: vec![false, false, true, true, false, false],

@@ -14,11 +14,13 @@ use super::actor_critic::ActorCritic;
 use super::observation::Running;
 use becausal_core::Policy;
 
-const KEPT: WeightsFormat = WeightsFormat { noun: "policy", version: 1, maker: "becausal train" };
+/// The format of a saved policy.
+const POLICY_FILES: WeightsFormat =
+    WeightsFormat { noun: "policy", version: 1, maker: "becausal train" };
 
 impl ActorCritic {
-    /// Writes actor and critic into a folder, so that a kill at any moment leaves the last ones
-    /// whole.
+    /// Writes actor and critic into a folder. If the process is killed while writing, the files
+    /// written before stay intact.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -29,15 +31,15 @@ impl ActorCritic {
         let scales: Vec<[f64; 3]> = scales.iter().map(|s| [s.count, s.mean, s.squares]).collect();
         let fields = [("hidden", json!(self.hidden())), ("observation", json!(scales))];
         let fields = fields.map(|(key, value)| (key.to_owned(), value)).into_iter().collect();
-        KEPT.save(folder, self.schema(), &blocks, fields)
+        POLICY_FILES.save(folder, self.schema(), &blocks, fields)
     }
 
     /// Reads actor and critic from a folder.
     ///
     /// # Errors
-    /// When a file is missing, truncated, altered, of another version, or made for another schema.
+    /// When a file is missing, truncated or altered, or belongs to another version or schema.
     pub fn load(folder: &Path, schema: &Arc<Schema>) -> Result<Self, WeightsError> {
-        let (manifest, blocks) = KEPT.load(folder, schema)?;
+        let (manifest, blocks) = POLICY_FILES.load(folder, schema)?;
         let read = described(&manifest, schema).and_then(|mut agent| {
             take_blocks(&mut agent.parameters, "", blocks)?;
             Ok(agent)
@@ -46,9 +48,9 @@ impl ActorCritic {
     }
 }
 
-/// A policy as a manifest describes it, with other weights.
+/// A policy as the manifest describes it, with initial weights.
 fn described(manifest: &Value, schema: &Arc<Schema>) -> Result<ActorCritic, String> {
-    let missing = |key: &str| KEPT.missing(key);
+    let missing = |key: &str| POLICY_FILES.missing(key);
     let list = |key: &str| manifest[key].as_array().ok_or_else(|| missing(key));
     let width = |value: &Value| {
         let width = value.as_u64().and_then(|width| usize::try_from(width).ok());

@@ -1,4 +1,4 @@
-//! Real samples for the buffer of the world model.
+//! Real transitions for the buffer of the world model.
 
 use std::sync::Arc;
 
@@ -10,68 +10,73 @@ use super::error::LearningError;
 use becausal_core::Policy;
 use becausal_core::env::MAX_EPISODE_STEPS;
 
-/// How much an agent tries out while it collects samples.
+/// How an agent explores while it collects samples.
+///
+/// An *urge* is one random action that the agent is drawn to for a while. Independent noise averages
+/// out; an urge leads the episode elsewhere, while the policy still steers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exploration {
-    /// The share of the samples in whose episodes the agent has urges: to one random action, for a while.
+    /// The share of the samples, the first ones, in whose episodes there are urges.
     pub share: f64,
-    /// For which share of such an episode there is an urge: drawn evenly from 0 to this, an episode
-    /// at a time.
+    /// The largest share of an episode's steps with an urge. The share of each episode is drawn
+    /// uniformly from 0 to this.
     pub rate: f64,
-    /// An urge lasts 1 to this many steps, the longer the rarer. One of a single step is a random
-    /// action; in a longer one a share of the actions, drawn evenly, is what it urges to. Noise
-    /// averages out; what lasts leads the episode elsewhere, and the policy still steers.
+    /// The longest urge, in steps. Longer urges are rarer: lengths are uniform in the logarithm. An
+    /// urge of one step replaces the action; a longer one replaces a share of the actions that is
+    /// drawn uniformly from 0 to 1.
     pub longest_urge: usize,
-    /// The share of the samples, the last ones, in which the policy takes its most likely action
-    /// every time. What only comes of constancy (a lander that rests) is seen in no other way.
+    /// The share of the samples, the last ones, in which the policy always takes its most likely
+    /// action. Some states, such as a lander at rest, are reached in no other way.
     pub greedy: f64,
-    /// Episodes are cut after this many steps; 0 for the environment's own limit.
+    /// Episodes are truncated after this many steps; 0 for the environment's own limit.
     pub longest: usize,
 }
 
 impl Exploration {
-    /// The policy as it is, in episodes as long as they are.
+    /// No exploration: actions sampled from the policy, episodes of full length.
     pub const NONE: Self = Self { share: 0.0, rate: 0.0, longest_urge: 1, greedy: 0.0, longest: 0 };
 
-    /// How long an urge lasts: 1 to `longest_urge` steps, evenly in the logarithm.
+    /// Draws the length of an urge: 1 to `longest_urge` steps, uniform in the logarithm.
     fn draw_length(&self, stream: &mut Stream) -> usize {
         let longest = self.longest_urge.max(1);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 on")]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1")]
         let steps = (longest as f64 + 1.0).powf(stream.unit()) as usize;
         steps.clamp(1, longest)
     }
 
-    /// How often an urge begins where there is none, so that there is one in a share `rate` of all
-    /// steps.
-    fn chance_to_begin(&self, rate: f64) -> f64 {
+    /// The probability that an urge starts in a step without one, so that a share `rate` of all steps
+    /// has one.
+    fn start_probability(&self, rate: f64) -> f64 {
         let longest = self.longest_urge.max(1);
         let logarithm = (longest as f64 + 1.0).ln();
-        // The mean of floor(e^(u * logarithm)), u even in 0 to 1: the chances to reach 1, 2, 3, ...
+        // The mean of floor(e^(u * logarithm)), u uniform from 0 to 1: the sum of the probabilities
+        // to reach 1, 2, 3, ...
         let mean: f64 = (1..=longest).map(|steps| 1.0 - (steps as f64).ln() / logarithm).sum();
         rate / (rate + mean * (1.0 - rate)).max(f64::MIN_POSITIVE)
     }
 }
 
-/// An urge to an action.
+/// A random action that the agent is drawn to.
 #[derive(Default)]
 struct Urge {
     action: Vec<f64>,
-    /// Steps that it still lasts.
+    /// Steps left.
     left: usize,
-    /// The share of actions that it decides.
+    /// The share of the actions that it replaces.
     strength: f64,
 }
 
-/// Records whole episodes until there are `rows` transitions or more, but never more than `most`.
+/// Records whole episodes until there are at least `rows` transitions, but at most `max_rows`.
 ///
-/// Exploring episodes come first, greedy ones last. Everything is drawn from streams keyed by `seed` and the episode.
+/// Exploring episodes come first, greedy ones last. All randomness comes from streams keyed by `seed`
+/// and the episode.
 ///
 /// # Errors
-/// When an episode does not end, or a state is not a number.
+/// When an episode does not end, or a state is NaN or infinite.
 pub fn interact(
     environment: &AnyEnvironment,
     policy: &dyn Policy,
-    (rows, most): (usize, usize),
+    (rows, max_rows): (usize, usize),
     exploration: Exploration,
     seed: u64,
 ) -> Result<Transitions, LearningError> {
@@ -79,7 +84,7 @@ pub fn interact(
     let mut record = Transitions::new(Arc::clone(&schema));
     let mut environment = environment.clone();
     let mut action = vec![0.0; schema.action_slots().len()];
-    let rows = rows.min(most);
+    let rows = rows.min(max_rows);
     for episode in 0.. {
         if record.len() >= rows {
             break;
@@ -89,12 +94,12 @@ pub fn interact(
         let exploring = (record.len() as f64) < exploration.share * rows as f64;
         let greedy = record.len() as f64 >= (1.0 - exploration.greedy) * rows as f64;
         let rate = if exploring { stream.uniform(0.0, exploration.rate) } else { 0.0 };
-        let chance = exploration.chance_to_begin(rate);
+        let start_probability = exploration.start_probability(rate);
         let mut urge = Urge { action: action.clone(), ..Urge::default() };
         record.begin_episode();
         for step in 1.. {
             let state = environment.state().to_vec();
-            if urge.left == 0 && stream.unit() < chance {
+            if urge.left == 0 && stream.unit() < start_probability {
                 random_action(&schema, &mut stream, &mut urge.action)?;
                 urge.left = exploration.draw_length(&mut stream);
                 urge.strength = if urge.left == 1 { 1.0 } else { stream.unit() };
@@ -116,7 +121,7 @@ pub fn interact(
                     place: "in the environment",
                 });
             }
-            let full = record.len() + 1 >= most || step == exploration.longest;
+            let full = record.len() + 1 >= max_rows || step == exploration.longest;
             let over = after.terminated || after.truncated;
             record.push(&Row {
                 state: &state,
@@ -146,13 +151,13 @@ mod tests {
     use becausal_core::env::Options;
     use becausal_envs::find;
 
-    /// The engines of every episode of so many random samples.
+    /// The engine actions of a random policy, episode by episode.
     fn engines(exploration: Exploration, samples: usize) -> Vec<Vec<f64>> {
         let environment = find("LunarLander-v3").expect("an environment");
         let environment = environment.make(&Options::default()).expect("an environment");
         let policy = RandomPolicy::new(Arc::clone(environment.schema())).expect("a policy");
-        let most = (samples, 2 * samples);
-        let record = interact(&environment, &policy, most, exploration, 7).expect("samples");
+        let rows = (samples, 2 * samples);
+        let record = interact(&environment, &policy, rows, exploration, 7).expect("samples");
         let slot = environment.schema().action_slots().start;
         let engines = record.column(slot).to_numbers();
         (0..record.episodes()).map(|episode| engines[record.episode(episode)].to_vec()).collect()
@@ -163,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn urges_last_for_a_while() {
+    fn longer_urges_give_longer_runs_of_one_action() {
         let longest_run = |longest_urge: usize| -> usize {
             let exploration = Exploration {
                 share: 1.0,
@@ -182,17 +187,17 @@ mod tests {
     }
 
     #[test]
-    fn urges_take_the_same_share_of_steps_however_long_they_last() {
+    fn the_share_of_steps_with_an_urge_does_not_depend_on_its_length() {
         let mut stream = Stream::new(1);
         for longest_urge in [1, 4, 60] {
             let exploration = Exploration { longest_urge, ..Exploration::NONE };
-            let chance = exploration.chance_to_begin(0.3);
+            let probability = exploration.start_probability(0.3);
             let (mut urged, mut all) = (0.0, 0.0);
             while all < 200_000.0 {
-                let begins = stream.unit() < chance;
-                let steps = if begins { exploration.draw_length(&mut stream) } else { 1 };
+                let starts = stream.unit() < probability;
+                let steps = if starts { exploration.draw_length(&mut stream) } else { 1 };
                 assert!((1..=longest_urge).contains(&steps));
-                urged += if begins { steps as f64 } else { 0.0 };
+                urged += if starts { steps as f64 } else { 0.0 };
                 all += steps as f64;
             }
             assert!((urged / all - 0.3).abs() < 0.01, "{longest_urge}: {}", urged / all);
@@ -201,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_last_samples_are_greedy() {
-        // The most likely action of the random policy is always the same.
+        // The random policy's most likely action is always the same.
         let exploration = Exploration { share: 0.3, greedy: 0.5, longest: 50, ..Exploration::NONE };
         let engines = engines(exploration, 300);
         assert!(changes(&engines[0]) > 0);

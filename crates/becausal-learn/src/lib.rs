@@ -1,8 +1,9 @@
 //! How an agent chooses its actions, and how it learns to.
 //!
-//! A [`Policy`](becausal_core::Policy) gives an action for a state. An [`ActorCritic`] is one that learns: by proximal policy
-//! optimisation ([`Learner`]), from real episodes ([`Play`]) or from episodes dreamed by a world
-//! model ([`Dream`]). A [`Training`] is the paper's Algorithm 1, with [`Settings`].
+//! A [`Policy`](becausal_core::Policy) maps a state to an action. An [`ActorCritic`] is a policy that
+//! learns by proximal policy optimisation ([`Learner`]), either from real episodes ([`Play`]) or from
+//! rollouts of a world model ([`Dream`]). A [`Training`] runs the paper's Algorithm 1 with given
+//! [`Settings`].
 
 mod action_space;
 mod actor_critic;

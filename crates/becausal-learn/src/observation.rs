@@ -1,15 +1,15 @@
-//! What an agent sees: a state as numbers of a common scale.
+//! What an agent sees: a state as standardised numbers.
 
 use becausal_core::schema::{Kind, Role, Schema};
 use becausal_nn::{Block, Shape};
 
-/// Scaled numbers beyond this are cut off.
-const FARTHEST: f64 = 10.0;
+/// Observations are clipped to this many standard deviations from the mean.
+const CLIP_DEVIATIONS: f64 = 10.0;
 
-/// Count, mean and sum of squared differences from it, of numbers that come in portions.
+/// The running count, mean and sum of squared differences of some numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Running {
-    /// How many numbers there were.
+    /// The count of the numbers.
     pub count: f64,
     /// Their mean.
     pub mean: f64,
@@ -18,15 +18,15 @@ pub struct Running {
 }
 
 impl Running {
-    /// One number more (Welford).
+    /// Adds a number (Welford's algorithm).
     pub fn add(&mut self, number: f64) {
         self.count += 1.0;
-        let off = number - self.mean;
-        self.mean += off / self.count;
-        self.squares += off * (number - self.mean);
+        let difference = number - self.mean;
+        self.mean += difference / self.count;
+        self.squares += difference * (number - self.mean);
     }
 
-    /// The standard deviation; 1 where there is none yet.
+    /// The standard deviation; 1 if there is none yet or the numbers are constant.
     #[must_use]
     pub fn deviation(&self) -> f64 {
         let deviation = (self.squares / self.count.max(1.0)).sqrt();
@@ -34,72 +34,77 @@ impl Running {
     }
 }
 
-/// From states to the inputs of a policy's networks: numbers standardised by a running mean and
-/// deviation, flags as they are, a column for each label of a category.
+/// Encodes states as inputs of a policy's networks. Numbers are standardised by their running mean and
+/// standard deviation, booleans stay as they are, categories are one-hot encoded.
 ///
-/// The scale only moves when [`watch`](Self::watch) is called, between two updates.
+/// The scale only changes when [`watch`](Self::watch) is called, between two updates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
-    slots: Vec<Seen>,
+    slots: Vec<Encoding>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Seen {
+enum Encoding {
     Number(Running),
     Flag,
-    Label(usize),
+    OneHot(usize),
 }
 
 impl Observation {
-    /// Of the states of a schema, unscaled yet.
+    /// For the states of a schema, not scaled yet.
     #[must_use]
     pub fn of(schema: &Schema) -> Self {
-        let seen = |kind: &Kind| match kind {
-            Kind::Continuous(_) | Kind::Integer(_) => Seen::Number(Running::default()),
-            Kind::Boolean => Seen::Flag,
-            Kind::Categorical(labels) => Seen::Label(labels.len()),
+        let encoding = |kind: &Kind| match kind {
+            Kind::Continuous(_) | Kind::Integer(_) => Encoding::Number(Running::default()),
+            Kind::Boolean => Encoding::Flag,
+            Kind::Categorical(labels) => Encoding::OneHot(labels.len()),
         };
         let variables = schema.of_role(Role::State);
-        let slots = variables.flat_map(|v| std::iter::repeat_n(seen(&v.kind), v.elements()));
+        let slots = variables.flat_map(|v| std::iter::repeat_n(encoding(&v.kind), v.elements()));
         Self { slots: slots.collect() }
     }
 
-    /// How many numbers a state becomes.
+    /// The number of inputs that a state becomes.
     #[must_use]
     pub fn features(&self) -> usize {
-        self.slots.iter().map(|seen| if let Seen::Label(labels) = seen { *labels } else { 1 }).sum()
+        let inputs = |encoding: &Encoding| match encoding {
+            Encoding::OneHot(labels) => *labels,
+            _ => 1,
+        };
+        self.slots.iter().map(inputs).sum()
     }
 
-    /// Takes some states `[rows, state slots]` into the scale.
+    /// Updates the scale by some states `[rows, state slots]`.
     pub fn watch(&mut self, states: &[f64]) {
         for state in states.chunks_exact(self.slots.len()) {
-            for (seen, &value) in self.slots.iter_mut().zip(state) {
-                if let Seen::Number(running) = seen {
+            for (encoding, &value) in self.slots.iter_mut().zip(state) {
+                if let Encoding::Number(running) = encoding {
                     running.add(value);
                 }
             }
         }
     }
 
-    /// `[rows, state slots]` to `[1, rows, features]`.
+    /// Encodes states `[rows, state slots]` as inputs `[1, rows, features]`.
     #[must_use]
     pub fn encode(&self, states: &[f64]) -> Block {
         let rows = states.len() / self.slots.len();
         let scales: Vec<(f64, f64)> = self
             .slots
             .iter()
-            .map(|seen| match seen {
-                Seen::Number(running) => (running.mean, 1.0 / running.deviation()),
+            .map(|encoding| match encoding {
+                Encoding::Number(running) => (running.mean, 1.0 / running.deviation()),
                 _ => (0.0, 1.0),
             })
             .collect();
         let mut values = Vec::with_capacity(rows * self.features());
         for state in states.chunks_exact(self.slots.len()) {
-            for ((seen, &value), (mean, factor)) in self.slots.iter().zip(state).zip(&scales) {
+            for ((encoding, &value), (mean, factor)) in self.slots.iter().zip(state).zip(&scales) {
                 #[expect(clippy::cast_possible_truncation, reason = "single precision")]
-                let number = ((value - mean) * factor).clamp(-FARTHEST, FARTHEST) as f32;
-                match seen {
-                    Seen::Label(labels) => values.extend(
+                let number =
+                    ((value - mean) * factor).clamp(-CLIP_DEVIATIONS, CLIP_DEVIATIONS) as f32;
+                match encoding {
+                    Encoding::OneHot(labels) => values.extend(
                         (0..*labels).map(|label| if value == label as f64 { 1.0 } else { 0.0 }),
                     ),
                     _ => values.push(number),
@@ -112,19 +117,19 @@ impl Observation {
     /// The running scales of the numbers, slot by slot.
     #[must_use]
     pub fn scales(&self) -> Vec<Running> {
-        let of = |seen: &Seen| match seen {
-            Seen::Number(running) => *running,
+        let of = |encoding: &Encoding| match encoding {
+            Encoding::Number(running) => *running,
             _ => Running::default(),
         };
         self.slots.iter().map(of).collect()
     }
 
-    /// Takes up kept scales; false when there are not as many as slots.
+    /// Restores saved scales; false if their number is not that of the slots.
     #[must_use]
     pub fn restore(&mut self, scales: &[Running]) -> bool {
-        for (seen, kept) in self.slots.iter_mut().zip(scales) {
-            if let Seen::Number(running) = seen {
-                *running = *kept;
+        for (encoding, saved) in self.slots.iter_mut().zip(scales) {
+            if let Encoding::Number(running) = encoding {
+                *running = *saved;
             }
         }
         scales.len() == self.slots.len()
@@ -136,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_standardised_and_labels_have_columns() {
+    fn numbers_are_standardised_and_labels_one_hot_encoded() {
         let schema = Schema::parse(
             "name = \"T\"\n[state]\nx = { kind = \"continuous\" }\nb = { kind = \"boolean\" }\n\
              c = { kind = \"categorical\", labels = [\"p\", \"q\", \"r\"] }\n\

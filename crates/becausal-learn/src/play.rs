@@ -1,4 +1,4 @@
-//! Real experience: many copies of an environment played side by side.
+//! Real experience: many copies of an environment played in parallel.
 
 use becausal_core::Stream;
 use becausal_core::env::{AnyEnvironment, Batch, Environment, MAX_EPISODE_STEPS};
@@ -8,65 +8,66 @@ use super::error::LearningError;
 use super::experience::Experience;
 use super::observation::Running;
 
-/// Copies of an environment whose episodes go on from one round to the next.
+/// Copies of an environment whose episodes continue from one round to the next.
 ///
-/// All that happens in an episode follows from its seed and its actions. These are kept, so that a
-/// training that was stopped goes on in the middle of its episodes.
+/// An episode is determined by its seed and its actions. Both are kept, so that a training can resume
+/// in the middle of its episodes.
 #[derive(Clone)]
 pub struct Play {
     batch: Batch<AnyEnvironment>,
     current: Vec<Current>,
     seed: u64,
-    /// Episodes begun so far.
-    begun: u32,
+    /// Episodes started so far.
+    started: u32,
     discount: f64,
 }
 
 /// The episode that a copy is in.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Current {
-    /// What it was begun with.
+    /// The seed of its reset.
     pub seed: u64,
-    /// All actions taken in it, one after the other.
+    /// The actions taken in it, in order.
     pub actions: Vec<f64>,
-    /// Rewards so far by the schema's terms.
+    /// The sum of the rewards so far by the schema's reward terms.
     total: f64,
+    /// The sum of the environment's own rewards so far.
     native: f64,
-    /// Rewards so far, earlier ones discounted.
+    /// The sum of the rewards so far, earlier ones discounted.
     discounted: f64,
 }
 
-/// An episode that came to its end.
+/// A finished episode.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlayedEpisode {
     /// Its return by the schema's reward terms.
     pub total: f64,
-    /// Its return as the environment pays.
+    /// Its return by the environment's own reward.
     pub native: f64,
-    /// Its steps.
+    /// Its number of steps.
     pub steps: usize,
 }
 
 impl Play {
-    /// Begins an episode in each of `copies` copies.
+    /// Starts an episode in each of `copies` copies.
     #[must_use]
     pub fn new(environment: &AnyEnvironment, copies: usize, seed: u64, discount: f64) -> Self {
         let seeds: Vec<u64> = (0..).take(copies).map(|number| seed_of(seed, number)).collect();
         let current = seeds.iter().map(|&seed| Current { seed, ..Current::default() }).collect();
-        let begun = u32::try_from(copies).unwrap_or(u32::MAX);
-        Self { batch: Batch::new(environment, &seeds), current, seed, begun, discount }
+        let started = u32::try_from(copies).unwrap_or(u32::MAX);
+        Self { batch: Batch::new(environment, &seeds), current, seed, started, discount }
     }
 
-    /// Goes on where another one was: its episodes begun, and the seed and the actions of
-    /// those that were not over.
+    /// Resumes from the [`memory`](Self::memory) of another one: the number of episodes started, and
+    /// the seed and the actions of the unfinished ones.
     ///
     /// # Errors
-    /// When the environment does not take these actions.
+    /// When the environment refuses an action.
     pub fn resume(
         environment: &AnyEnvironment,
         seed: u64,
         discount: f64,
-        begun: u32,
+        started: u32,
         episodes: &[(u64, Vec<f64>)],
     ) -> Result<Self, LearningError> {
         let seeds: Vec<u64> = episodes.iter().map(|(seed, _)| *seed).collect();
@@ -79,32 +80,32 @@ impl Play {
             copy.reset(*seed);
             let mut now = Current { seed: *seed, ..Current::default() };
             for action in actions.chunks_exact(width) {
-                let mut lived = Experience::new(schema, 1);
+                let mut played = Experience::new(schema, 1);
                 let state = copy.state().to_vec();
                 let step = copy.step(action)?;
-                lived.push(&state, action, step.outcomes, step.state);
-                now.add(action, lived.rewards_from(schema, 0)[0], step.reward, discount);
+                played.push(&state, action, step.outcomes, step.state);
+                now.add(action, played.rewards_from(schema, 0)[0], step.reward, discount);
             }
             copies.push(copy);
             current.push(now);
         }
         let mut batch = Batch::new(environment, &seeds);
         batch.replace(copies);
-        Ok(Self { batch, current, seed, begun, discount })
+        Ok(Self { batch, current, seed, started, discount })
     }
 
-    /// What [`resume`](Self::resume) needs.
+    /// The state that [`resume`](Self::resume) needs.
     #[must_use]
     pub fn memory(&self) -> (u32, Vec<(u64, Vec<f64>)>) {
         let episodes = self.current.iter().map(|now| (now.seed, now.actions.clone()));
-        (self.begun, episodes.collect())
+        (self.started, episodes.collect())
     }
 
-    /// Plays `steps` steps in each copy with actions drawn from the policy. `returns` learns the
-    /// size of the discounted returns; episodes that end are handed to `ended`.
+    /// Plays `steps` steps in each copy with actions drawn from the policy. Discounted returns are
+    /// added to `returns`, finished episodes to `ended`.
     ///
     /// # Errors
-    /// When an episode does not end, or a reward is not a number.
+    /// When an episode does not end, or a reward is NaN or infinite.
     pub fn experience(
         &mut self,
         agent: &ActorCritic,
@@ -114,33 +115,34 @@ impl Play {
         ended: &mut Vec<PlayedEpisode>,
     ) -> Result<Experience, LearningError> {
         let schema = std::sync::Arc::clone(becausal_core::Policy::schema(agent));
-        let (states, outcomes) = (schema.state_slots().len(), schema.outcome_slots().len());
+        let (states, outcome_width) = (schema.state_slots().len(), schema.outcome_slots().len());
         let width = schema.action_slots().len();
         let copies = self.batch.len();
-        let mut lived = Experience::new(&schema, copies);
+        let mut experience = Experience::new(&schema, copies);
         let mut actions = vec![0.0; copies * width];
         let mut numbers = vec![0.0; width];
         for _ in 0..steps {
             let before = self.batch.states().to_vec();
-            let said = agent.act(&before);
+            let outputs = agent.act(&before);
             for copy in 0..copies {
-                let chance = agent.space().draw(said.row(0, copy), stream, &mut numbers);
+                let log_probability =
+                    agent.space().draw(outputs.row(0, copy), stream, &mut numbers);
                 agent.space().action(&numbers, &mut actions[copy * width..][..width]);
-                lived.log_probabilities.push(chance);
-                lived.numbers.extend_from_slice(&numbers);
+                experience.log_probabilities.push(log_probability);
+                experience.numbers.extend_from_slice(&numbers);
             }
-            lived.said.extend_from_slice(&said.values);
+            experience.outputs.extend_from_slice(&outputs.values);
             self.batch.step(&actions)?;
-            let from = lived.len();
+            let from = experience.len();
             for copy in 0..copies {
-                lived.push(
+                experience.push(
                     &before[copy * states..][..states],
                     &actions[copy * width..][..width],
-                    &self.batch.outcomes()[copy * outcomes..][..outcomes],
+                    &self.batch.outcomes()[copy * outcome_width..][..outcome_width],
                     &self.batch.states()[copy * states..][..states],
                 );
             }
-            let rewards = lived.rewards_from(&schema, from);
+            let rewards = experience.rewards_from(&schema, from);
             for (copy, &reward) in rewards.iter().enumerate() {
                 if !reward.is_finite() {
                     let step = self.current[copy].actions.len() / width;
@@ -148,8 +150,8 @@ impl Play {
                 }
                 let terminated = self.batch.terminated()[copy];
                 let over = terminated || self.batch.truncated()[copy];
-                lived.terminated.push(terminated);
-                lived.ended.push(over);
+                experience.terminated.push(terminated);
+                experience.ended.push(over);
                 let action = &actions[copy * width..][..width];
                 let now = &mut self.current[copy];
                 now.add(action, reward, self.batch.rewards()[copy], self.discount);
@@ -157,8 +159,8 @@ impl Play {
                 let steps = now.actions.len() / width;
                 if over {
                     ended.push(PlayedEpisode { total: now.total, native: now.native, steps });
-                    let seed = seed_of(self.seed, self.begun);
-                    self.begun += 1;
+                    let seed = seed_of(self.seed, self.started);
+                    self.started += 1;
                     *now = Current { seed, ..Current::default() };
                     self.batch.reset(copy, seed);
                 } else if steps >= MAX_EPISODE_STEPS {
@@ -166,9 +168,9 @@ impl Play {
                     return Err(LearningError::Endless { environment, steps });
                 }
             }
-            lived.rewards.extend(rewards);
+            experience.rewards.extend(rewards);
         }
-        Ok(lived)
+        Ok(experience)
     }
 }
 

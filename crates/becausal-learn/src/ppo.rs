@@ -1,4 +1,4 @@
-//! Proximal policy optimisation.
+//! Proximal policy optimisation (PPO).
 
 use std::sync::Arc;
 
@@ -8,49 +8,49 @@ use becausal_core::Stream;
 use becausal_core::schema::Schema;
 use becausal_nn::{AdamW, Block, Gradients, Head, Pool, Shape, Tape};
 
-use super::actor_critic::{ActorCritic, PIECE};
+use super::actor_critic::{ActorCritic, CHUNK_ROWS};
 use super::error::LearningError;
 use super::experience::{Advantages, Experience};
 use super::ppo_loss::{PpoRows, PpoSums, PpoWeights, ppo_loss};
 
-/// The largest norm of a gradient that is followed.
-const LARGEST_GRADIENT: f64 = 0.5;
+/// Gradients with a larger norm are scaled down to this one.
+const MAX_GRADIENT_NORM: f64 = 0.5;
 
-/// How a policy is improved.
+/// Options of a PPO update.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PpoOptions {
-    /// How the parts of the objective count.
+    /// The weights of the parts of the objective.
     pub weights: PpoWeights,
-    /// The factor by which a reward counts less for every step that it comes later.
+    /// The discount factor per step.
     pub discount: f64,
-    /// Of generalised advantage estimation.
+    /// The lambda of generalised advantage estimation.
     pub lambda: f64,
-    /// Times the experience is gone through.
+    /// Passes over the experience.
     pub passes: usize,
-    /// Rows a step.
+    /// Rows per optimiser step.
     pub batch: usize,
     /// The learning rate.
     pub rate: f64,
-    /// Ends the passes when the divergence from the policy before is larger; 0 for never.
+    /// Stops the passes when the KL divergence from the old policy is larger; 0 for never.
     pub largest_divergence: f64,
     /// Rewards are multiplied by this.
     pub reward_factor: f64,
 }
 
-/// How an update went: means over its rows.
+/// Statistics of an update: means over the rows of its last pass.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PpoReport {
     /// Minus the clipped objective.
     pub policy_loss: f64,
-    /// The critic's squared error, halved.
+    /// Half the critic's squared error.
     pub value_loss: f64,
-    /// How undecided the policy is.
+    /// The entropy of the policy.
     pub entropy: f64,
-    /// The divergence from the policy before.
+    /// The KL divergence from the old policy.
     pub divergence: f64,
-    /// The share of rows at the limit of the clipping.
+    /// The share of rows whose probability ratio was clipped.
     pub clipped: f64,
-    /// The share of the returns' variance that the critic explained before.
+    /// The share of the returns' variance that the critic explained before the update.
     pub explained: f64,
 }
 
@@ -59,22 +59,22 @@ pub struct PpoReport {
 pub struct Learner {
     /// The networks.
     pub agent: ActorCritic,
-    /// What the optimiser remembers.
+    /// The optimiser.
     pub adam: AdamW,
 }
 
 impl Learner {
-    /// Begins to learn.
+    /// A learner with a new optimiser.
     #[must_use]
     pub fn new(agent: ActorCritic) -> Self {
-        let adam = AdamW::new(&agent.parameters, 0.0, LARGEST_GRADIENT);
+        let adam = AdamW::new(&agent.parameters, 0.0, MAX_GRADIENT_NORM);
         Self { agent, adam }
     }
 
-    /// Improves the policy by what was experienced with it.
+    /// Updates the policy from experience that was collected with it.
     ///
     /// # Errors
-    /// When a reward or the loss is not a finite number; then nothing is learned from it.
+    /// When a reward is NaN or infinite (the policy is unchanged), or the gradient is.
     pub fn improve(
         &mut self,
         experience: &Experience,
@@ -87,21 +87,21 @@ impl Learner {
             return Err(LearningError::Reward { reward: reward.to_string(), step: row });
         }
         let decay = (options.discount, options.lambda);
-        let found = experience.advantages(&self.agent, schema, decay, options.reward_factor);
+        let advantages = experience.advantages(&self.agent, schema, decay, options.reward_factor);
         let observations = self.agent.observation.encode(&experience.part(schema.state_slots()));
-        let lesson = Lesson {
+        let update = Update {
             experience,
             observations: &observations,
             heads: self.agent.space().heads().into(),
-            found: &found,
+            advantages: &advantages,
             options,
         };
-        let mut report = PpoReport { explained: found.explained(), ..PpoReport::default() };
+        let mut report = PpoReport { explained: advantages.explained(), ..PpoReport::default() };
         for _ in 0..options.passes {
             let order = stream.permutation(experience.len());
             let mut sums = PpoSums::default();
             for batch in order.chunks(options.batch.max(1)) {
-                let (gradients, part) = lesson.study(&self.agent, batch);
+                let (gradients, part) = update.gradients(&self.agent, batch);
                 let norm = self.adam.step(&mut self.agent.parameters, &gradients, options.rate);
                 if !norm.is_finite() {
                     return Err(LearningError::Broken);
@@ -132,41 +132,44 @@ impl PpoReport {
     }
 }
 
-/// What is to be learned from.
-struct Lesson<'a> {
+/// The data of one update.
+struct Update<'a> {
     experience: &'a Experience,
     /// `[1, rows, features]`
     observations: &'a Block,
     heads: Arc<[Head]>,
-    found: &'a Advantages,
+    advantages: &'a Advantages,
     options: &'a PpoOptions,
 }
 
-impl Lesson<'_> {
-    /// The gradients of some rows, computed in pieces of a fixed size and added in their order.
-    fn study(&self, agent: &ActorCritic, batch: &[usize]) -> (Gradients, PpoSums) {
-        let advantages = standardised(batch.iter().map(|&row| self.found.advantages[row]));
+impl Update<'_> {
+    /// The gradients of some rows, computed in chunks of a fixed size and added in order.
+    fn gradients(&self, agent: &ActorCritic, batch: &[usize]) -> (Gradients, PpoSums) {
+        let advantages = standardised(batch.iter().map(|&row| self.advantages.advantages[row]));
         let share = 1.0 / batch.len() as f64;
-        let of_piece = |(rows, advantages): (&[usize], &[f64])| {
+        let of_chunk = |(rows, advantages): (&[usize], &[f64])| {
             let mut gradients = agent.parameters.gradients();
-            let sums = self.piece(agent, rows, advantages, share, &mut gradients);
+            let sums = self.chunk(agent, rows, advantages, share, &mut gradients);
             (gradients, sums)
         };
-        if batch.len() <= PIECE {
-            return of_piece((batch, &advantages));
+        if batch.len() <= CHUNK_ROWS {
+            return of_chunk((batch, &advantages));
         }
-        let pieces: Vec<(Gradients, PpoSums)> =
-            batch.par_chunks(PIECE).zip(advantages.par_chunks(PIECE)).map(of_piece).collect();
-        let mut pieces = pieces.into_iter();
-        let (mut gradients, mut sums) = pieces.next().expect("a batch has rows");
-        for (more, part) in pieces {
+        let chunks: Vec<(Gradients, PpoSums)> = batch
+            .par_chunks(CHUNK_ROWS)
+            .zip(advantages.par_chunks(CHUNK_ROWS))
+            .map(of_chunk)
+            .collect();
+        let mut chunks = chunks.into_iter();
+        let (mut gradients, mut sums) = chunks.next().expect("a batch has rows");
+        for (more, part) in chunks {
             gradients.add(&more);
             sums.add(&part);
         }
         (gradients, sums)
     }
 
-    fn piece(
+    fn chunk(
         &self,
         agent: &ActorCritic,
         rows: &[usize],
@@ -181,24 +184,25 @@ impl Lesson<'_> {
             rows.iter().flat_map(|&row| &from[row * width..][..width]).copied().collect()
         };
         let (columns, features) = (agent.space().columns(), self.observations.shape.columns);
-        let seen = pick_single(&self.observations.values, features);
+        let inputs = pick_single(&self.observations.values, features);
         let mut tape = Tape::recording(&agent.parameters, Pool::default());
-        let said = agent.forward(&mut tape, Block::new(Shape::new(1, rows.len(), features), seen));
+        let outputs =
+            agent.forward(&mut tape, Block::new(Shape::new(1, rows.len(), features), inputs));
         let rows = PpoRows {
             numbers: &pick(&self.experience.numbers, self.heads.len()),
             log_probabilities: &pick(&self.experience.log_probabilities, 1),
-            said: &pick_single(&self.experience.said, columns),
+            outputs: &pick_single(&self.experience.outputs, columns),
             advantages,
-            returns: &pick(&self.found.returns, 1),
+            returns: &pick(&self.advantages.returns, 1),
         };
         let weights = &self.options.weights;
-        let (loss, sums) = ppo_loss(&mut tape, said, &self.heads, &rows, weights, share);
+        let (loss, sums) = ppo_loss(&mut tape, outputs, &self.heads, &rows, weights, share);
         tape.backward(loss, gradients);
         sums
     }
 }
 
-/// With mean 0 and deviation 1.
+/// Shifted and scaled to mean 0 and standard deviation 1.
 fn standardised(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut numbers: Vec<f64> = numbers.collect();
     let count = numbers.len().max(1) as f64;

@@ -4,54 +4,53 @@ use std::sync::Arc;
 
 use becausal_nn::{Backward, Block, Head, Operation, Shape, Tape, Variable};
 
-/// How the parts of the objective count.
+/// The weights of the parts of the objective.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PpoWeights {
-    /// The probability of an action is not moved further than by this factor more or less; 0 for
-    /// no limit.
+    /// The probability ratio of an action is clipped to 1 - clip to 1 + clip; 0 for no clipping.
     pub clip: f64,
-    /// Of the divergence from the policy that made the experience.
+    /// The weight of the KL divergence from the policy that collected the experience.
     pub divergence: f64,
-    /// Of the entropy: a bonus for being undecided.
+    /// The weight of the entropy bonus.
     pub entropy: f64,
-    /// Of the critic's squared error.
+    /// The weight of the critic's squared error.
     pub value: f64,
 }
 
-/// What the objective needs to know about some rows.
+/// The inputs of the objective for some rows.
 #[derive(Debug, Clone, Copy)]
 pub struct PpoRows<'a> {
-    /// What the distributions drew, `[rows, heads]`.
+    /// The numbers drawn from the action distributions, `[rows, heads]`.
     pub numbers: &'a [f64],
-    /// ln of how probable the actions were, `[rows]`.
+    /// The log-probability of each action when it was drawn, `[rows]`.
     pub log_probabilities: &'a [f64],
-    /// What the actor said then, `[rows, columns]`.
-    pub said: &'a [f32],
-    /// How much better than expected it went, `[rows]`.
+    /// The actor's outputs when the action was drawn, `[rows, columns]`.
+    pub outputs: &'a [f32],
+    /// The advantages, `[rows]`.
     pub advantages: &'a [f64],
-    /// What the critic is to say, `[rows]`.
+    /// The critic's targets, `[rows]`.
     pub returns: &'a [f64],
 }
 
-/// Sums over the rows of the parts of the objective.
+/// The parts of the objective, summed over rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PpoSums {
     /// Minus the clipped objective.
     pub policy: f64,
-    /// The critic's squared error, halved.
+    /// Half the critic's squared error.
     pub value: f64,
     /// The entropy.
     pub entropy: f64,
-    /// The divergence from the policy before.
+    /// The KL divergence from the old policy.
     pub divergence: f64,
-    /// How many rows were at the limit.
+    /// The number of rows whose probability ratio was clipped.
     pub clipped: f64,
-    /// How many rows there were.
+    /// The number of rows.
     pub rows: f64,
 }
 
 impl PpoSums {
-    /// Both together.
+    /// Adds other sums.
     pub fn add(&mut self, other: &Self) {
         self.policy += other.policy;
         self.value += other.value;
@@ -62,9 +61,9 @@ impl PpoSums {
     }
 }
 
-/// The loss of PPO over some rows: minus the clipped objective, plus the critic's error and the
-/// divergence, minus the entropy, each with its weight and times `share` (1 / rows of the whole
-/// batch). `actor` is `[1, rows, columns]`, `critic` `[1, rows, 1]`, the result `[1, 1, 1]`.
+/// The PPO loss of some rows: minus the clipped objective, plus the critic's error and the
+/// divergence, minus the entropy. Each part is multiplied by its weight and by `share` (1 / rows of
+/// the whole batch). `actor` is `[1, rows, columns]`, `critic` `[1, rows, 1]`, the result `[1, 1, 1]`.
 pub fn ppo_loss(
     tape: &mut Tape<'_>,
     (actor, critic): (Variable, Variable),
@@ -76,15 +75,15 @@ pub fn ppo_loss(
     let extent = tape.value(actor).shape;
     let mut slopes = tape.scratch(extent);
     let mut value_slopes = tape.scratch(tape.value(critic).shape);
-    let (said, estimates) = (tape.value(actor), tape.value(critic));
+    let (outputs, estimates) = (tape.value(actor), tape.value(critic));
     let columns = extent.columns;
     let mut sums = PpoSums { rows: extent.rows as f64, ..PpoSums::default() };
     let mut of_entropy = vec![0.0_f32; columns];
     let mut of_divergence = vec![0.0_f32; columns];
     for row in 0..extent.rows {
         let slopes = &mut slopes.values[row * columns..][..columns];
-        let now = said.row(0, row);
-        let before = &rows.said[row * columns..][..columns];
+        let now = outputs.row(0, row);
+        let before = &rows.outputs[row * columns..][..columns];
         let numbers = &rows.numbers[row * heads.len()..][..heads.len()];
         let (mut log_probability, mut entropy, mut divergence) = (0.0, 0.0, 0.0);
         for (head, &number) in heads.iter().zip(numbers) {
@@ -128,7 +127,7 @@ pub fn ppo_loss(
     (tape.push(loss, PpoLoss { parts: [(actor, slopes), (critic, value_slopes)] }), sums)
 }
 
-/// The slopes are known from the way there; they are kept on the tape.
+/// The slopes were computed in the forward pass and are kept on the tape.
 struct PpoLoss {
     parts: [(Variable, Variable); 2],
 }
@@ -148,17 +147,17 @@ mod tests {
     use super::*;
     use becausal_nn::{Distribution, Parameters, Pool};
 
-    /// Gives a parameter as a value on the tape.
-    struct Given(becausal_nn::Parameter);
+    /// Puts a parameter on the tape as a value.
+    struct Input(becausal_nn::Parameter);
 
-    impl Operation for Given {
+    impl Operation for Input {
         fn backward(&self, _: Variable, gradient: &mut [f32], back: &mut Backward<'_>) {
             back.learned.of_mut(self.0).copy_from_slice(gradient);
         }
     }
 
     #[test]
-    fn the_gradient_agrees_with_differences_for_any_mix_of_actions() {
+    fn the_gradient_matches_finite_differences_for_any_mix_of_actions() {
         let heads: Arc<[Head]> = [
             (0, Distribution::Categorical(3)),
             (3, Distribution::Bernoulli),
@@ -172,8 +171,9 @@ mod tests {
         let old: Vec<f64> = (0..2)
             .map(|row| {
                 let of = |(at, head): (usize, &Head)| {
-                    let said = &before[row * 6 + head.column..][..head.distribution.parameters()];
-                    head.distribution.log_likelihood(said, numbers[row * 3 + at], &mut [0.0; 3])
+                    let outputs =
+                        &before[row * 6 + head.column..][..head.distribution.parameters()];
+                    head.distribution.log_likelihood(outputs, numbers[row * 3 + at], &mut [0.0; 3])
                 };
                 heads.iter().enumerate().map(of).sum()
             })
@@ -181,20 +181,20 @@ mod tests {
         let mut parameters = Parameters::default();
         let actor = parameters.add("actor", Block::new(Shape::new(1, 2, 6), now));
         let critic = parameters.add("critic", Block::new(Shape::new(1, 2, 1), vec![0.3, -0.8]));
-        // Free, and with a clip so narrow that the first row is at its limit.
+        // Without clipping, with a wide clip, and with one so narrow that the first row is clipped.
         for (clip, advantages) in [(0.0, [1.2, -0.7]), (0.9, [1.2, -0.7]), (1e-4, [1.0, 1.0])] {
             let weights = PpoWeights { clip, divergence: 0.3, entropy: 0.05, value: 0.5 };
             let rows = PpoRows {
                 numbers: &numbers,
                 log_probabilities: &old,
-                said: &before,
+                outputs: &before,
                 advantages: &advantages,
                 returns: &[1.0, 0.5],
             };
             let loss = |parameters: &Parameters, gradients: Option<&mut _>| {
                 let mut tape = Tape::recording(parameters, Pool::default());
                 let given = [actor, critic]
-                    .map(|parameter| tape.push(parameters.of(parameter).clone(), Given(parameter)));
+                    .map(|parameter| tape.push(parameters.of(parameter).clone(), Input(parameter)));
                 let (loss, sums) =
                     ppo_loss(&mut tape, (given[0], given[1]), &heads, &rows, &weights, 0.5);
                 if let Some(gradients) = gradients {

@@ -1,9 +1,9 @@
-//! What an epoch of a training came to.
+//! The results of an epoch.
 
 use super::evaluation::Evaluation;
 use super::ppo::PpoReport;
 
-/// Seconds of the parts of an epoch with a model.
+/// The durations of the parts of an epoch with a model, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Durations {
     /// Interaction with the environment.
@@ -18,51 +18,52 @@ pub struct Durations {
     pub update: f64,
 }
 
-/// What an epoch came to.
+/// The results of an epoch.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EpochReport {
     /// Epochs done.
     pub epoch: usize,
-    /// Real steps made in all.
+    /// Real steps so far.
     pub real_steps: usize,
-    /// Return by the schema's reward terms and steps of every episode that was really played.
+    /// The return by the schema's reward terms and the number of steps of every real episode.
     pub episodes: Vec<(f64, usize)>,
     /// The last update of the policy.
     pub update: PpoReport,
-    /// The log-likelihood of a fresh transition under the model that had not seen it yet.
+    /// The mean log-likelihood of the new transitions under the model that has not been fitted to
+    /// them yet.
     pub log_likelihood: Option<f64>,
     /// Edges of the graph.
     pub edges: Option<usize>,
-    /// How good the policy was afterwards.
+    /// The evaluation after the epoch, if there was one.
     pub evaluation: Option<Evaluation>,
     /// The learning rate of the policy.
     pub rate: f64,
-    /// The clipping.
+    /// The clipping of PPO.
     pub clip: f64,
-    /// How long its parts took.
+    /// The durations of its parts.
     pub durations: Durations,
-    /// How long it took.
+    /// Its duration in seconds.
     pub seconds: f64,
-    /// Real steps a second.
+    /// Real steps per second.
     pub steps_per_second: f64,
 }
 
 impl EpochReport {
-    /// The mean return of the episodes that were really played.
+    /// The mean return of the real episodes.
     #[must_use]
     pub fn mean_return(&self) -> Option<f64> {
         let sum: f64 = self.episodes.iter().map(|(total, _)| total).sum();
         (!self.episodes.is_empty()).then(|| sum / self.episodes.len() as f64)
     }
 
-    /// The mean length of the episodes that were really played.
+    /// The mean length of the real episodes.
     #[must_use]
     pub fn mean_length(&self) -> Option<f64> {
         let sum: usize = self.episodes.iter().map(|(_, steps)| steps).sum();
         (!self.episodes.is_empty()).then(|| sum as f64 / self.episodes.len() as f64)
     }
 
-    /// Everything under the names that TensorBoard shows: those of Stable-Baselines3, and `model/…`
+    /// All results under the names that TensorBoard shows: those of Stable-Baselines3, plus `model/…`
     /// and `graph/…`.
     #[must_use]
     pub fn scalars(&self) -> Vec<(&'static str, f64)> {

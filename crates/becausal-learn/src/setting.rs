@@ -1,40 +1,40 @@
-//! Values of settings: how they are read from TOML and written to it.
+//! Values of settings, and how they are read from and written to TOML.
 
 use toml_edit::{Array, Value};
 
 use becausal_model::ModelKind;
 
-/// A number that changes from one value to another in the course of a training.
+/// A number that changes linearly over the course of a training.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ramp {
-    /// At the beginning.
+    /// At the start.
     pub from: f64,
     /// At the end.
     pub to: f64,
 }
 
 impl Ramp {
-    /// The value after this share of the training, from 0 to 1.
+    /// The value after a share of the training, from 0 to 1.
     #[must_use]
     pub fn at(&self, share: f64) -> f64 {
         self.from + (self.to - self.from) * share.clamp(0.0, 1.0)
     }
 
-    /// The same as a whole number from 1.
+    /// The value rounded to a whole number, at least 1.
     #[must_use]
     pub fn whole_at(&self, share: f64) -> usize {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1")]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1")]
         let whole = self.at(share).round().max(1.0) as usize;
         whole
     }
 }
 
-/// What imagines experience for the policy.
+/// The model that generates experience for the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Imagination {
     /// A world model.
     Model(ModelKind),
-    /// Nothing: the policy learns from real experience alone.
+    /// No model: the policy learns from real experience alone.
     None,
 }
 
@@ -48,7 +48,7 @@ impl Imagination {
         }
     }
 
-    /// The one of this name.
+    /// The variant with this name.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         if name == "none" { Some(Self::None) } else { ModelKind::of(name).map(Self::Model) }
@@ -57,7 +57,7 @@ impl Imagination {
 
 /// A value that a setting can have.
 pub(super) trait Setting: Sized {
-    /// What is expected, in words.
+    /// The expected value, for error messages.
     const EXPECTED: &'static str;
     fn read(value: &Value) -> Option<Self>;
     fn write(&self) -> Value;
@@ -70,7 +70,7 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 impl Setting for f64 {
-    const EXPECTED: &'static str = "a number from 0";
+    const EXPECTED: &'static str = "a number of at least 0";
     fn read(value: &Value) -> Option<Self> {
         number(value)
     }
@@ -90,7 +90,7 @@ impl Setting for bool {
 }
 
 impl Setting for usize {
-    const EXPECTED: &'static str = "a whole number from 0";
+    const EXPECTED: &'static str = "a whole number of at least 0";
     fn read(value: &Value) -> Option<Self> {
         value.as_integer().and_then(|number| Self::try_from(number).ok())
     }
@@ -100,7 +100,7 @@ impl Setting for usize {
 }
 
 impl Setting for Ramp {
-    const EXPECTED: &'static str = "a number, or two: [at the beginning, at the end]";
+    const EXPECTED: &'static str = "a number, or two: [at the start, at the end]";
     fn read(value: &Value) -> Option<Self> {
         if let Some(number) = number(value) {
             return Some(Self { from: number, to: number });
@@ -129,7 +129,7 @@ impl Setting for Imagination {
 }
 
 impl Setting for Vec<usize> {
-    const EXPECTED: &'static str = "a list of whole numbers from 1, for instance [64, 64]";
+    const EXPECTED: &'static str = "a list of whole numbers from 1 to 4096, for example [64, 64]";
     fn read(value: &Value) -> Option<Self> {
         let list = value.as_array()?.iter().map(usize::read).collect::<Option<Self>>()?;
         list.iter().all(|&width| (1..=4096).contains(&width)).then_some(list)

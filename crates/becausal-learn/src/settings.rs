@@ -1,4 +1,4 @@
-//! How a training is done: every setting, with what it means.
+//! The settings of a training.
 
 use toml_edit::{Document, DocumentMut, Item, Value};
 
@@ -9,7 +9,7 @@ use becausal_core::schema::suggestion;
 
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
-        /// How a training is done.
+        /// The settings of a training.
         #[derive(Debug, Clone, PartialEq)]
         pub struct Settings {
             $($(#[$doc])* pub $name: $type,)*
@@ -25,8 +25,8 @@ macro_rules! settings {
             /// The names of all settings.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// Sets one; `None` when there is none of this name, an error with what was expected
-            /// when it cannot have this value.
+            /// Sets one setting. `None` if the name is unknown, an error with the expected value if
+            /// the value is wrong.
             fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), &'static str>> {
                 match name {
                     $(stringify!($name) => Some(match <$type as Setting>::read(value) {
@@ -48,97 +48,99 @@ macro_rules! settings {
 }
 
 settings! {
-    /// What imagines experience for the policy.
+    /// The model that generates experience for the policy.
     model: Imagination = Imagination::Model(becausal_model::ModelKind::Causal),
-    /// Real steps in all.
+    /// Real steps in total.
     steps: usize = 20_000,
     /// Real steps with random actions before the first epoch.
     warm_up: usize = 1_000,
-    /// Real steps of an epoch; with a model episodes are played to their end.
+    /// Real steps per epoch. With a model, episodes are played to their end.
     epoch_steps: usize = 1_000,
-    /// Episodes for the buffer are cut after this many steps; 0 for the environment's own limit.
+    /// Episodes for the buffer are truncated after this many steps; 0 for the environment's own limit.
     longest_episode: usize = 0,
-    /// The share of an epoch's real steps in whose episodes there are urges to random actions.
+    /// The share of an epoch's real steps, the first ones, in whose episodes there are urges: one
+    /// random action that the agent is drawn to for a while.
     exploring: f64 = 0.5,
-    /// In which share of the steps of such an episode there is an urge, at most.
+    /// The largest share of such an episode's steps with an urge.
     exploration: f64 = 0.5,
-    /// An urge to an action lasts 1 to this many steps, the longer the rarer.
+    /// The longest urge, in steps. Longer urges are rarer.
     longest_urge: usize = 1,
-    /// The share of an epoch's real steps, the last ones, in which the most likely action is taken.
+    /// The share of an epoch's real steps, the last ones, with the most likely action.
     greedy: f64 = 0.0,
-    /// Epochs from one graph to the next.
+    /// Epochs between two discoveries of the graph.
     graph_epochs: Ramp = Ramp { from: 3.0, to: 5.0 },
-    /// Rows from which on the model relies on the graph. Until there are as many, everything may
-    /// influence everything.
+    /// The model uses the graph once the buffer has this many rows. Until then it uses the full graph.
     graph_from: usize = 0,
-    /// Whether an edge stays one for the rest of the learning: the data of a policy that has settled
-    /// show less than those before.
+    /// Whether an edge that was found once stays for the rest of the training: the data of a policy
+    /// that has settled shows fewer edges than earlier data.
     keep_edges: bool = false,
     /// Pairs with a p-value of at most this are edges.
     eta: f64 = 0.001,
-    /// Rows that the graph is found from, at most; of more, rare states before common ones.
+    /// The most rows that the graph is found from. A larger buffer is sampled evenly over its kinds of
+    /// states.
     graph_rows: usize = 20_000,
-    /// Networks in the ensemble.
+    /// Networks in the ensemble of the world model.
     members: usize = 5,
     /// Width of the world model's encoders and decoders.
     model_width: usize = 64,
-    /// Steps of each network when there is a new graph.
+    /// Optimiser steps of each network after a new graph.
     fit_steps_graph: usize = 300,
-    /// Steps of each network otherwise.
+    /// Optimiser steps of each network in other epochs.
     fit_steps: usize = 120,
-    /// Steps of each network in the first fit.
+    /// Optimiser steps of each network in the first fit.
     fit_steps_first: usize = 600,
-    /// Rows a step of the fit.
+    /// Rows per optimiser step of the fit.
     fit_batch: usize = 256,
-    /// Rows that the fit sees in addition, rare states as often as common ones: a share of the buffer.
+    /// Rows added to the fit, as a share of the buffer, in which rare states are as frequent as common
+    /// ones.
     rare_rows: f64 = 0.0,
     /// The highest learning rate of the fit.
     fit_rate: f64 = 6e-3,
-    /// Policy updates an epoch with a model; without one as many as `epoch_steps` need.
+    /// Policy updates per epoch with a model. Without one, `epoch_steps` and `samples` decide.
     rounds: usize = 20,
-    /// Samples of a policy update.
+    /// Samples per policy update.
     samples: usize = 4096,
-    /// How much of the model's noise of continuous numbers there is in a dream: 1 for all of it.
+    /// The factor on the model's noise of continuous variables in dreams: 0 for none, 1 for all of it.
     noise: f64 = 1.0,
-    /// The share of dreamed steps in which, of what the networks foretell, the best comes true.
+    /// The share of dreamed steps that take the best prediction of the ensemble instead of a random one.
     optimism: Ramp = Ramp { from: 0.0, to: 0.0 },
-    /// Steps of a dreamed rollout.
+    /// Steps of a rollout of the model.
     rollout: Ramp = Ramp { from: 5.0, to: 20.0 },
-    /// Copies of the environment that are played side by side without a model.
+    /// Copies of the environment that are played in parallel without a model.
     copies: usize = 8,
-    /// Hidden layers of actor and critic.
+    /// The widths of the hidden layers of actor and critic.
     policy_widths: Vec<usize> = vec![64, 64],
-    /// The factor by which a reward counts less for every step that it comes later.
+    /// The discount factor per step.
     discount: f64 = 0.99,
-    /// Of generalised advantage estimation.
+    /// The lambda of generalised advantage estimation.
     lambda: f64 = 0.95,
-    /// Times the samples of an update are gone through.
+    /// Passes over the samples of an update.
     passes: usize = 6,
-    /// Samples a step of the policy's optimiser.
+    /// Samples per step of the policy's optimiser.
     batch: usize = 512,
     /// The learning rate of the policy.
     policy_rate: Ramp = Ramp { from: 1e-3, to: 5e-4 },
     /// The clipping of PPO; 0 for none.
     clip: Ramp = Ramp { from: 0.2, to: 0.2 },
-    /// The weight of the divergence from the policy before.
+    /// The weight of the KL divergence from the old policy.
     divergence: f64 = 0.0,
-    /// Ends the passes of an update when the divergence is larger; 0 for never.
+    /// Stops the passes of an update when the KL divergence is larger; 0 for never.
     largest_divergence: f64 = 0.03,
     /// The weight of the entropy bonus.
     entropy: Ramp = Ramp { from: 0.01, to: 0.002 },
     /// The weight of the critic's error.
     value_weight: f64 = 0.5,
-    /// Epochs from one evaluation to the next.
+    /// Epochs between two evaluations.
     evaluate_every: usize = 1,
-    /// Episodes of an evaluation.
+    /// Episodes per evaluation.
     evaluation_episodes: usize = 20,
-    /// Steps of each network in the fit at the end, for explanations; 0 for none.
+    /// Optimiser steps of each network in the final fit, for explanations; 0 for no fit.
     final_fit_steps: usize = 2000,
-    /// Real steps that are recorded at the end for explanations, without a model.
+    /// Real steps recorded at the end for explanations, without a model.
     final_rows: usize = 10_000,
 }
 
-/// The settings built in, by environment.
+/// The built-in settings of each environment.
 const PRESETS: [(&str, &str); 4] = [
     ("CartPole-v1", include_str!("presets/cart_pole.toml")),
     ("LunarLander-v3", include_str!("presets/lunar_lander.toml")),
@@ -146,22 +148,22 @@ const PRESETS: [(&str, &str); 4] = [
     ("BuildMarine-v0", include_str!("presets/build_marine.toml")),
 ];
 
-/// The settings of environments that have none of their own.
-const ANY: &str = include_str!("presets/any.toml");
+/// The built-in settings of all other environments.
+const OTHER_ENVIRONMENTS: &str = include_str!("presets/any.toml");
 
 impl Settings {
-    /// The settings built in for an environment: `default` are ours, `paper` those of the paper's
+    /// The built-in settings of an environment: `default` are ours, `paper` those of the paper's
     /// table. Some differ without a model.
     ///
     /// # Errors
-    /// When there is no such preset.
+    /// When the preset is unknown.
     pub fn preset(
         environment: &str,
         preset: &str,
         model: Option<Imagination>,
     ) -> Result<Self, LearningError> {
         let found = PRESETS.iter().find(|(id, _)| *id == environment);
-        let text = found.map_or(ANY, |(_, text)| text);
+        let text = found.map_or(OTHER_ENVIRONMENTS, |(_, text)| text);
         let document = Document::parse(text).map_err(|error| wrong(error.to_string()))?;
         let mut settings = Self::default();
         let Some(Item::Table(table)) = document.get(preset) else {
@@ -179,10 +181,10 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The settings of a table in TOML; `name` is shown in mistakes.
+    /// The settings of a TOML table; `name` appears in error messages.
     ///
     /// # Errors
-    /// When a setting is unknown, or a value is none of it.
+    /// When a setting is unknown or has a wrong value.
     pub fn of(table: &toml_edit::Table, name: &str) -> Result<Self, LearningError> {
         let mut settings = Self::default();
         settings.take(table, name)?;
@@ -190,10 +192,10 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Changes settings by a text in TOML; `name` is shown in mistakes.
+    /// Changes settings by a TOML text; `name` appears in error messages.
     ///
     /// # Errors
-    /// When it is no TOML, a setting is unknown, or a value is none of it.
+    /// When the text is not TOML, or a setting is unknown or has a wrong value.
     pub fn change(&mut self, text: &str, name: &str) -> Result<(), LearningError> {
         let document = Document::parse(text).map_err(|error| wrong(format!("{name}: {error}")))?;
         self.take(document.as_table(), name)?;
@@ -222,10 +224,10 @@ impl Settings {
         Ok(())
     }
 
-    /// Refuses values that cannot be worked with.
+    /// Checks the ranges of all values.
     ///
     /// # Errors
-    /// The first of them, with what was expected.
+    /// The first value out of range, with the expected range.
     pub fn check(&self) -> Result<(), LearningError> {
         let positive = [
             ("steps", self.steps),
@@ -288,14 +290,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_preset_is_read_and_survives_its_text() {
+    fn every_preset_is_valid_and_survives_a_round_trip_through_toml() {
         for (id, _) in PRESETS.iter().chain(&[("Vacuum-v0", "")]) {
             for preset in ["default", "paper"] {
                 for model in ["causal", "none"] {
                     let settings = Settings::preset(id, preset, Imagination::of(model));
                     let settings = settings.expect("a preset");
                     assert_eq!(settings.model.name(), model);
-                    settings.check().expect("values that can be worked with");
+                    settings.check().expect("valid values");
                     let mut again = Settings::default();
                     again.change(&settings.to_toml(), "text").expect("its own text");
                     assert_eq!(again, settings);
@@ -305,10 +307,10 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_in_words() {
+    fn errors_name_the_setting_and_the_expected_value() {
         let cases = [
             ("stepz = 3", "there is no setting `stepz` (did you mean `steps`?)"),
-            ("steps = -3", "`steps` is -3, expected a whole number from 0"),
+            ("steps = -3", "`steps` is -3, expected a whole number of at least 0"),
             ("rollout = [1]", "`rollout` is [1], expected a number, or two"),
             ("model = \"dense\"", "expected \"causal\", \"full\", \"mlp\" or \"none\""),
             ("discount = 1.5", "`discount` is 1.5, expected 0 to 1"),

@@ -19,7 +19,7 @@ use super::ppo::Learner;
 use super::setting::Imagination;
 use super::settings::Settings;
 
-/// What streams of random numbers are for: the first word of their keys.
+/// The purpose of a random stream: the first word of its key.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Networks = 1,
@@ -34,10 +34,10 @@ pub(super) enum Purpose {
     RareRows = 10,
 }
 
-/// A training: everything that is learned, and the state of all that is random.
+/// A training: everything it has learned, and all it needs to resume.
 ///
-/// All streams are keyed by the seed, what they are for, the epoch and the round: a training goes
-/// on from what is in this struct exactly as if it had never stopped.
+/// Random streams are keyed by the seed, their purpose, the epoch and the round. A training that
+/// resumes from this struct gives exactly the same results as one that never stopped.
 #[derive(Clone)]
 pub struct Training {
     pub(super) settings: Settings,
@@ -48,29 +48,29 @@ pub struct Training {
     pub learner: Learner,
     /// The buffer D: all real transitions of a training with a model.
     pub data: Transitions,
-    /// The graph that was found last.
+    /// The latest graph.
     pub graph: Option<CausalGraph>,
-    /// The epoch in which the next graph is due.
+    /// The epoch of the next discovery.
     pub(super) next_graph: usize,
     /// The world model.
     pub model: Option<WorldModel>,
-    /// The episodes that are being played, without a model.
+    /// The unfinished episodes of a training without a model.
     pub(super) play: Option<Play>,
-    /// The size of discounted returns.
+    /// Running statistics of the discounted returns.
     pub(super) returns: Running,
-    /// The best agent so far, and the mean return that the environment paid it.
+    /// The best agent so far, and its mean return by the environment's own reward.
     pub best: Option<(ActorCritic, f64)>,
-    /// Epochs done.
+    /// Finished epochs.
     pub epoch: usize,
-    /// Real steps made.
+    /// Real steps so far.
     pub real_steps: usize,
 }
 
 impl Training {
-    /// Begins: line 1 of the algorithm.
+    /// Starts a training: line 1 of the algorithm.
     ///
     /// # Errors
-    /// When a setting is wrong, or an action cannot be chosen by a policy.
+    /// When a setting is out of range, or a policy cannot choose an action.
     pub fn new(
         environment: &AnyEnvironment,
         settings: &Settings,
@@ -100,24 +100,24 @@ impl Training {
         })
     }
 
-    /// How it is done.
+    /// Its settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Whether all real steps are made.
+    /// Whether the training has made all its real steps.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.real_steps >= self.settings.steps
     }
 
     pub(super) fn discover(&self, data: &Transitions) -> Result<CausalGraph, LearningError> {
-        let most = self.settings.graph_rows.max(1);
+        let max_rows = self.settings.graph_rows.max(1);
         let spread;
-        let rows = if data.len() > most {
+        let rows = if data.len() > max_rows {
             let mut stream = Stream::keyed(self.seed, &self.key(Purpose::Discovery, 0));
-            spread = data.select_rows(&Coverage::of(data).spread(most, &mut stream));
+            spread = data.select_rows(&Coverage::of(data).spread(max_rows, &mut stream));
             &spread
         } else {
             data
@@ -144,7 +144,7 @@ impl Training {
         }
     }
 
-    /// Plays evaluation episodes, always the same ones, and keeps the best agent.
+    /// Plays the evaluation episodes, which always have the same seeds, and keeps the best agent.
     pub(super) fn evaluate(&mut self) -> Result<Evaluation, LearningError> {
         let agent = &self.learner.agent;
         let episodes = self.settings.evaluation_episodes;
@@ -157,7 +157,7 @@ impl Training {
         Ok(found)
     }
 
-    /// How far the training is, from 0 to 1.
+    /// The share of the real steps made so far, from 0 to 1.
     pub(super) fn share(&self) -> f64 {
         self.real_steps as f64 / self.settings.steps as f64
     }

@@ -1,4 +1,4 @@
-//! What discovery is worth: `cargo bench --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|speed`.
+//! Measures discovery: `cargo bench --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|speed`.
 
 mod power;
 mod probes;
@@ -49,7 +49,7 @@ fn main() {
     }
 }
 
-/// Rows of an environment under random actions.
+/// Transitions of an environment with random actions.
 fn record(id: &str, rows: usize, seed: u64) -> Transitions {
     let entry = find(id).expect("an environment");
     let environment = entry.make(&becausal_core::env::Options::default()).expect("an environment");
@@ -124,7 +124,7 @@ fn truth() {
 
 fn worlds(test: bool) {
     for family in families(test) {
-        let (mut total, mut untold, mut flagged) = (Score::default(), 0, 0);
+        let (mut total, mut untestable, mut flagged) = (Score::default(), 0, 0);
         let mut ambiguous = (0, 0);
         let mut f1 = Vec::new();
         let started = Instant::now();
@@ -142,7 +142,7 @@ fn worlds(test: bool) {
                     found[effect][cause] = world.truth[effect][cause];
                     continue;
                 }
-                untold += usize::from(pair.verdict == Verdict::Untestable);
+                untestable += usize::from(pair.verdict == Verdict::Untestable);
                 flagged += usize::from(pair.proxy);
                 if (pair.verdict == Verdict::Edge) != world.truth[effect][cause] {
                     wrong.push(format!(
@@ -163,7 +163,7 @@ fn worlds(test: bool) {
             total.missed += score.missed;
         }
         println!(
-            "{family:18} F1 {:.4} (least {:.3}), {} right, {} false, {} missed, {untold} untestable, {flagged} flagged, ambiguous told apart {} of {}, {:.2} s a graph",
+            "{family:18} F1 {:.4} (least {:.3}), {} right, {} false, {} missed, {untestable} untestable, {flagged} flagged, ambiguous told apart {} of {}, {:.2} s a graph",
             f1.iter().sum::<f64>() / f1.len() as f64,
             f1.iter().copied().fold(1.0, f64::min),
             total.right,
@@ -179,7 +179,7 @@ fn worlds(test: bool) {
     }
 }
 
-/// The cases of the facts about independence tests: share of right answers.
+/// The share of right answers on the probes.
 fn probes() {
     println!("{:44} {:>7} {:>7}", "probe (20 repetitions)", "1,500", "10,000");
     for (probe, (name, answer)) in PROBES.iter().enumerate() {
@@ -202,7 +202,7 @@ fn probes() {
     }
 }
 
-/// p-values of a pair without effect, on autocorrelated episodes.
+/// The p-values of a pair without an effect, on autocorrelated episodes.
 fn calibration() {
     const REPETITIONS: u64 = 300;
     println!("p-values without effect, {REPETITIONS} repetitions: share at most alpha");
@@ -238,7 +238,7 @@ fn calibration() {
     }
 }
 
-/// The AIM test's 100 edges, by both ways.
+/// AimTest's 100 edges by action, found in both ways.
 fn by_action() {
     let truth = find("AimTest-v0").expect("an environment").truth().expect("a known truth");
     for rows in [20_000, 5_000] {
@@ -265,7 +265,7 @@ fn by_action() {
     }
 }
 
-/// A chain of `count` numbers, each moved by two others and by one of three actions.
+/// A chain of `count` numbers, each influenced by two others and by one of three actions.
 fn chain(count: usize, rows: usize) -> Transitions {
     let mut text = String::from("name = \"Chain\"\n[state]\n");
     for state in 0..count - 1 {
@@ -306,7 +306,7 @@ fn chain(count: usize, rows: usize) -> Transitions {
     data
 }
 
-/// How the time grows with variables and rows.
+/// The time and memory for more variables and rows.
 fn speed() {
     println!("{:>4} {:>9} {:>9} {:>12}", "n", "rows", "seconds", "memory (MiB)");
     for (count, rows) in [
@@ -332,7 +332,7 @@ fn speed() {
     }
 }
 
-/// The most memory this process has held, in MiB.
+/// The peak memory of this process, in MiB.
 fn peak() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! What is said of true and of absent edges when rows are few.
+//! The verdicts on true and absent edges, with few rows and with many.
 
 use becausal_core::Transitions;
 use becausal_discovery::{Method, Verdict};
@@ -7,23 +7,24 @@ use becausal_envs::find;
 use super::worlds::{World, families};
 use super::{graph, record};
 
-/// How often each verdict was given to edges that are there and to pairs that have none.
+/// How often each verdict was given to true edges and to absent ones.
 #[derive(Default)]
 struct Tally {
-    /// Edge, none, untestable.
+    /// The counts of true edges: edge, none, untestable.
     there: [usize; 3],
+    /// The same of absent edges.
     absent: [usize; 3],
-    /// The true pairs called none.
+    /// The true edges with the verdict none.
     denied: Vec<String>,
 }
 
 impl Tally {
-    /// Pairs about which nobody can tell are left out.
-    fn add(&mut self, data: &Transitions, truth: &[Vec<bool>], untold: &[Vec<bool>], seed: u64) {
+    /// Adds the verdicts on some data. Ambiguous pairs are left out.
+    fn add(&mut self, data: &Transitions, truth: &[Vec<bool>], ambiguous: &[Vec<bool>], seed: u64) {
         let graph = graph(data, Method::Auto);
         let known = graph.pairs().iter().zip(truth.iter().flatten());
-        let untold = untold.iter().flatten().chain(std::iter::repeat(&false));
-        for ((pair, &there), _) in known.zip(untold).filter(|(_, untold)| !**untold) {
+        let ambiguous = ambiguous.iter().flatten().chain(std::iter::repeat(&false));
+        for ((pair, &there), _) in known.zip(ambiguous).filter(|(_, ambiguous)| !**ambiguous) {
             let place = match pair.verdict {
                 Verdict::Edge => 0,
                 Verdict::None => 1,
@@ -59,9 +60,9 @@ impl Tally {
     }
 }
 
-/// The share of true and of absent edges that get each verdict, for more and more rows.
+/// Prints the share of true and of absent edges that get each verdict, by number of rows.
 ///
-/// `fresh` takes other seeds than those by which anything was chosen.
+/// `fresh` uses seeds on which nothing was chosen.
 pub fn power(fresh: bool, detailed: bool) {
     let first = if fresh { 200 } else { 0 };
     println!("{:25}    {:23}    edges that are not there", "", "edges that are there");

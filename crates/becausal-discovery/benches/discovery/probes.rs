@@ -1,20 +1,20 @@
-//! Small cases with known answers, in which tests are known to fail.
+//! Small cases with known answers, on which independence tests often fail.
 
 use std::sync::Arc;
 
 use becausal_core::data::Row;
 use becausal_core::{Schema, Stream, Transitions};
 
-/// What the right answer is.
+/// The right answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     Edge,
     None,
-    /// Untestable; the data cannot tell.
+    /// Untestable: the data cannot tell.
     CannotTell,
     /// No edge, or an edge flagged as a suspected proxy.
     NoneOrFlagged,
-    /// An edge, which few rows may hide.
+    /// An edge, or untestable: few rows show it.
     EdgeOrCannotTell,
 }
 
@@ -41,7 +41,7 @@ fn schema() -> Arc<Schema> {
     Arc::new(Schema::parse(text).expect("a schema"))
 }
 
-/// Data of a probe, in episodes of 50 rows (the autocorrelated one is a single episode).
+/// The data of a probe, in episodes of 50 rows (one episode for the autocorrelated probe).
 pub fn record(probe: usize, rows: usize, seed: u64) -> Transitions {
     let mut stream = Stream::keyed(seed, &[u32::try_from(probe).expect("few probes")]);
     let mut data = Transitions::new(schema());
@@ -78,7 +78,7 @@ pub fn record(probe: usize, rows: usize, seed: u64) -> Transitions {
     data
 }
 
-/// Data without any effect of x on y: autocorrelated in episodes, x correlated with z0.
+/// Data without an effect of x on y: autocorrelated episodes in which x is correlated with z0.
 pub fn null(rows: usize, length: usize, seed: u64) -> Transitions {
     let mut stream = Stream::keyed(seed, &[99]);
     let mut data = Transitions::new(schema());
@@ -90,7 +90,7 @@ pub fn null(rows: usize, length: usize, seed: u64) -> Transitions {
         }
         z = 0.95 * z + 0.31 * stream.normal();
         x = 0.9 * x + 0.3 * z + 0.3 * stream.normal();
-        // Noise of its own that lasts for the whole episode, and more that comes and goes.
+        // Autocorrelated noise of its own, and independent noise.
         level = 0.9 * level + 0.43 * stream.normal();
         let y = z + 0.5 * z * z + level + 0.5 * stream.normal();
         push(&mut data, [z, stream.normal()], x, y);
@@ -98,7 +98,7 @@ pub fn null(rows: usize, length: usize, seed: u64) -> Transitions {
     data
 }
 
-/// Adds a row; the state stays as it is.
+/// Adds a row in which the state does not change.
 fn push(data: &mut Transitions, state: [f64; 2], x: f64, y: f64) {
     data.push(&Row {
         state: &state,

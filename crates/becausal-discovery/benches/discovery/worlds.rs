@@ -1,7 +1,7 @@
 //! Random factorised MDPs whose true graph is known, in two separate sets of families.
 //!
-//! The development set was looked at while the method was chosen; the test set has other families
-//! of dynamics and other seeds, and is only reported.
+//! The method was chosen on the development set. The test set has other families of dynamics and other
+//! seeds, and is only reported.
 
 #![allow(
     clippy::match_same_arms,
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use becausal_core::data::Row;
 use becausal_core::{Schema, Stream, Transitions};
 
-/// What a variable holds.
+/// The kind of a variable.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Form {
     Number,
@@ -25,7 +25,7 @@ pub enum Form {
     Count,
 }
 
-/// A part of a sum. Inputs are counted through states and then actions; `f64` is the weight.
+/// A term of a sum. Inputs are numbered: first the states, then the actions. `f64` is the weight.
 #[derive(Debug, Clone, Copy)]
 pub enum Term {
     Linear(usize, f64),
@@ -33,9 +33,9 @@ pub enum Term {
     Absolute(usize, f64),
     Sine(usize, f64),
     Product(usize, usize, f64),
-    /// The second input counts where the first has this label.
+    /// Gate input, label, input, weight: the input counts where the gate has the label.
     Gate(usize, usize, usize, f64),
-    /// The second input counts where the first exceeds 0.
+    /// The second input counts where the first is above 0.
     Threshold(usize, usize, f64),
     Minimum(usize, usize, f64),
 }
@@ -79,7 +79,7 @@ impl Term {
     }
 }
 
-/// How the next value of one number comes about.
+/// The law of one variable's next value.
 #[derive(Debug, Clone)]
 struct Law {
     terms: Vec<Term>,
@@ -92,18 +92,18 @@ pub struct World {
     pub schema: Arc<Schema>,
     /// `[effects][causes]`.
     pub truth: Vec<Vec<bool>>,
-    /// Pairs that no data can tell: a copy of a cause, and the cause that has a copy.
+    /// Pairs that no data can decide: a copy of a cause, and the cause that has a copy.
     pub ambiguous: Vec<Vec<bool>>,
     forms: Vec<Form>,
     actions: Vec<Form>,
     laws: Vec<Law>,
-    /// The first state is repeated as the last one.
+    /// Whether the last state is a copy of the first.
     copied: bool,
-    /// States begin alike.
+    /// Whether the initial states of an episode are correlated.
     correlated: bool,
 }
 
-/// The families of a set.
+/// The families of the development or the test set.
 pub fn families(test: bool) -> &'static [&'static str] {
     if test {
         &[
@@ -311,7 +311,7 @@ impl World {
         }
     }
 
-    /// Random-policy data in episodes of 40 steps.
+    /// Data of a random policy, in episodes of 40 steps.
     pub fn record(&self, rows: usize, seed: u64) -> Transitions {
         let mut stream = Stream::keyed(seed, &[5]);
         let mut data = Transitions::new(Arc::clone(&self.schema));

@@ -1,4 +1,4 @@
-//! Discovery finds what is there, says when it cannot know, and does not depend on threads.
+//! Discovery finds true edges, says when the data cannot tell, and does not depend on threads.
 
 use crate::probes;
 use std::ops::ControlFlow;
@@ -70,7 +70,7 @@ fn the_graphs_by_action_are_found_both_ways() {
 }
 
 #[test]
-fn known_answers_are_given_or_the_doubt_is_named() {
+fn probes_get_the_right_answer_or_a_reason() {
     for (probe, (name, answer)) in PROBES.iter().enumerate() {
         let graph = auto(&probes::record(probe, 1500, 5));
         let pair = graph.find("x", "y").expect("the pair");
@@ -88,11 +88,11 @@ fn known_answers_are_given_or_the_doubt_is_named() {
 }
 
 #[test]
-fn a_stand_in_is_flagged_and_what_it_stands_for_is_not() {
+fn a_proxy_is_flagged_and_real_causes_are_not() {
     let data = probes::record(4, 10_000, 3);
     let graph = auto(&data);
     assert!(graph.find("x", "y").expect("the pair").proxy);
-    // Independent causes of a noisy product, and the causes of CartPole, are no stand-ins.
+    // Independent causes of a noisy product, and the causes of CartPole, are no proxies.
     let graph = auto(&probes::record(11, 3000, 3));
     assert!(graph.edges().all(|pair| !pair.proxy), "{graph:?}");
     let graph = auto(&record("CartPole-v1", 10_000, 0).0);
@@ -100,7 +100,7 @@ fn a_stand_in_is_flagged_and_what_it_stands_for_is_not() {
 }
 
 #[test]
-fn an_effect_that_shows_in_few_rows_is_never_called_none() {
+fn an_influence_in_few_rows_is_untestable_not_none() {
     for seed in 0..4 {
         let graph = auto(&probes::record(8, 1500, seed));
         let pair = graph.find("x", "y").expect("the pair");
@@ -126,7 +126,7 @@ fn weak_evidence_is_not_called_none() {
 }
 
 #[test]
-fn random_worlds_are_understood() {
+fn the_graphs_of_random_worlds_are_found() {
     for (family, seed) in [("gated", 0), ("engine", 0), ("products", 1)] {
         let world = World::new(family, seed);
         let score = Score::of(&auto(&world.record(6000, 1)).matrix(), &world.truth);
@@ -140,12 +140,12 @@ fn without_effects_p_values_are_not_small() {
         .map(|seed| auto(&probes::null(800, 20, seed)).find("x", "y").expect("the pair").p)
         .collect();
     let below = |alpha: f64| p.iter().filter(|p| **p <= alpha).count();
-    // With probability 1e-4 a valid test has more than 4 of 60 below .01, 11 below .05.
+    // A valid test has more than 4 of 60 p-values below .01, or 11 below .05, with probability 1e-4.
     assert!(below(0.01) <= 4 && below(0.05) <= 11 && below(0.2) <= 24, "{p:?}");
 }
 
 #[test]
-fn fcit_finds_what_is_plain() {
+fn fcit_finds_strong_edges() {
     let (data, truth) = record("AimTest-v0", 3000, 2);
     let params = DiscoverParams { method: Method::Fcit, ..DiscoverParams::default() };
     let graph = discover(&data, &params).expect("a graph");
@@ -156,7 +156,7 @@ fn fcit_finds_what_is_plain() {
 }
 
 #[test]
-fn fcit_swaps_a_vector_effect_and_takes_equal_errors_for_no_evidence() {
+fn fcit_swaps_a_vector_effect_and_equal_errors_are_no_evidence() {
     let world = World::new("vectors", 0);
     let params = DiscoverParams { method: Method::Fcit, ..DiscoverParams::default() };
     let graph = discover(&world.record(1500, 0), &params).expect("a graph");
@@ -164,7 +164,7 @@ fn fcit_swaps_a_vector_effect_and_takes_equal_errors_for_no_evidence() {
     assert!(pair.p < 0.05, "{pair:?}");
     let swapped = graph.find("s2", "s0'").expect("a swapped pair");
     assert_eq!(swapped.p < 0.05, world.truth[0][swapped.cause.0], "{swapped:?}");
-    // Nothing is to be learned about a coin from itself alone: the trees never use x.
+    // A constant effect: the trees never use x.
     let graph = discover(&constant_effect(), &params).expect("a graph");
     assert_eq!(graph.find("x", "y").expect("the pair").p, 1.0);
 }
@@ -210,7 +210,7 @@ fn reason(graph: &CausalGraph, cause: &str, effect: &str) -> Reason {
 }
 
 #[test]
-fn what_cannot_be_told_is_said_with_the_reason() {
+fn untestable_pairs_have_a_reason() {
     assert_eq!(
         reason(&auto(&constant_effect()), "x", "y"),
         Reason::Constant { variable: "y".to_owned(), value: None }
@@ -242,7 +242,7 @@ fn what_cannot_be_told_is_said_with_the_reason() {
 }
 
 #[test]
-fn a_row_or_no_episodes_make_no_panic() {
+fn a_single_row_or_no_rows_do_not_panic() {
     let one = small(1, |_| ([0.5], [1.0], [0.0]));
     for method in [Method::Auto, Method::Fcit] {
         let graph = discover(&one, &DiscoverParams { method, ..DiscoverParams::default() })
@@ -256,7 +256,7 @@ fn a_row_or_no_episodes_make_no_panic() {
 }
 
 #[test]
-fn what_a_person_knows_goes_before_what_is_found() {
+fn required_and_forbidden_edges_override_the_data() {
     let (data, _) = record("Vacuum-v0", 600, 1);
     let edge = |cause: &str, effect: &str| vec![(cause.to_owned(), effect.to_owned())];
     let params = DiscoverParams {
@@ -287,7 +287,7 @@ fn what_a_person_knows_goes_before_what_is_found() {
 }
 
 #[test]
-fn a_bootstrap_is_sure_of_what_is_plain() {
+fn the_bootstrap_is_confident_of_clear_edges() {
     let (data, truth) = record("Vacuum-v0", 1500, 1);
     let params = DiscoverParams { bootstrap: 4, ..DiscoverParams::default() };
     let graph = discover(&data, &params).expect("a graph");
@@ -318,7 +318,7 @@ fn the_same_seed_gives_the_same_graph_on_any_number_of_threads() {
 }
 
 #[test]
-fn stopping_keeps_what_is_finished() {
+fn stopping_keeps_the_finished_pairs() {
     let (data, _) = record("Vacuum-v0", 900, 1);
     for method in [Method::Auto, Method::Fcit] {
         let heard = Arc::new(AtomicUsize::new(0));
@@ -339,8 +339,8 @@ fn stopping_keeps_what_is_finished() {
 }
 
 #[test]
-fn none_is_not_said_where_too_few_rows_could_have_shown_it() {
-    // Nearly every order for a worker is carried out: what decides about the others shows in a few.
+fn pairs_that_few_rows_decide_are_untestable_not_none() {
+    // Nearly every order for a worker is carried out, so few rows show why the others are not.
     let (data, truth) = record("BuildMarine-v0", 1000, 0);
     let graph = auto(&data);
     let reason = reason(&graph, "money", "workers'");
@@ -354,10 +354,10 @@ fn none_is_not_said_where_too_few_rows_could_have_shown_it() {
         pairs.filter(|(pair, there)| **there && pair.verdict == Verdict::None).count()
     };
     assert!(denied(&graph, &truth) <= 1, "{graph:?}");
-    // Gated influences on numbers with noise.
+    // Gated influences on noisy numbers.
     let (data, truth) = record("AimTest-v0", 1000, 4);
     assert_eq!(denied(&auto(&data), &truth), 0);
-    // With plenty of rows none is said again.
+    // With enough rows the verdict is none again.
     let (data, truth) = record("AimTest-v0", 10_000, 4);
     let graph = auto(&data);
     assert_eq!(graph.matrix(), truth.graph);
@@ -369,7 +369,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn any_data_gives_a_whole_graph(
+    fn any_data_gives_a_complete_graph(
         rows in 1_usize..120,
         length in 1_usize..40,
         seed in 0_u64..1000,
@@ -414,7 +414,7 @@ fn edges_of_an_earlier_graph_are_kept_with_their_evidence() {
     };
     let kept = graph([0.001, 1.0]).keeping_edges_of(&graph([0.02, 0.01]));
     let [x, y] = ["x", "y"].map(|cause| kept.find(cause, "x'").expect("a pair").clone());
-    assert_eq!((x.p, x.verdict), (0.001, Verdict::Edge), "the newer evidence for what both say");
+    assert_eq!((x.p, x.verdict), (0.001, Verdict::Edge), "the newer evidence for an edge of both");
     assert_eq!((y.p, y.verdict), (0.01, Verdict::Edge));
     let other = graph([0.001, 1.0]).keeping_edges_of(&graph([1.0, 1.0]));
     assert_eq!(other, graph([0.001, 1.0]));
