@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Opens a report, or the page of `reproduce examples`, in headless Chromium: no errors, keys and questions work, nothing overflows. Leaves screenshots.
+# Opens a report, or the page of `becausal-paper examples`, in headless Chromium: no errors, keys and questions work, nothing overflows. Leaves screenshots.
 # Installs Chromium from Debian and playwright-core from npm where they are missing (needs Node).
 #   scripts/check-report.sh [REPORT.html] [FOLDER]     without a report, a small run is made for one
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains CartPole-v1 for a moment, stops and goes on, and reads its curves back with TensorBoard's own reader.
+# Trains CartPole-v1 for a moment, stops and resumes, and reads its curves back with TensorBoard's own reader.
 #
 #   scripts/check-tensorboard.sh
 #

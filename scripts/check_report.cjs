@@ -1,4 +1,4 @@
-// Drives a report, or the page of `reproduce examples`, in headless Chromium. Arguments: the page, the folder for screenshots.
+// Drives a report, or the page of `becausal-paper examples`, in headless Chromium. Arguments: the page, the folder for screenshots.
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { chromium } = require('playwright-core');

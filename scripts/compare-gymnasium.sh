@@ -15,6 +15,6 @@ if [ ! -x "$python" ]; then
     "$python" -m pip install --quiet 'gymnasium[box2d]==1.4.0' numpy
 fi
 
-cargo build --release --quiet --benches
-ours=$(cargo bench --quiet --bench environments -- --json | grep '^{')
+cargo build --release --quiet -p becausal-envs --benches
+ours=$(cargo bench --quiet -p becausal-envs --bench environments -- --json | grep '^{')
 "$python" scripts/gymnasium_speed.py "$ours" "${environments[@]}"

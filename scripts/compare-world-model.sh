@@ -15,8 +15,8 @@ if [ ! -x "$venv/bin/python" ]; then
     "$venv/bin/pip" install --quiet numpy torch
 fi
 threads=$(nproc)
-cargo build --quiet --release --bench model -p becausal
-bench() { cargo bench --quiet -p becausal --bench model -- "$1"; }
+cargo build --quiet --release --bench model -p becausal-model
+bench() { cargo bench --quiet -p becausal-model --bench model -- "$1"; }
 peer() { OMP_NUM_THREADS=$threads "$venv/bin/python" "$peers" world-model --threads "$threads" "$@"; }
 for run in 1 2; do
     echo "run $run"

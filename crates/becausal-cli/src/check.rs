@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use becausal::data::{ReadOptions, Recording, Spread, read};
+use becausal::render::{Alignment, Table};
 use becausal::schema::Kind;
 use becausal::{Transitions, read_schema};
 use serde_json::{Value, json};
@@ -157,31 +158,26 @@ impl Findings {
             counted(transitions.len(), "transition"),
             counted(transitions.episodes(), "episode"),
         );
-        let width = schema.slots().iter().map(|slot| slot.name.len()).max().unwrap_or(0).max(6);
-        let _ = writeln!(
-            text,
-            "{:width$}  {:>11}  {:>11}  {:>11}  {:>11}",
-            "column", "smallest", "mean", "largest", "deviation"
-        );
+        let mut columns = numbers_table("column");
         for (index, slot) in schema.slots().iter().enumerate() {
-            let line = match &schema.variables()[slot.variable].kind {
-                Kind::Categorical(labels) => shares(transitions, index, labels),
-                Kind::Boolean => format!("  true {:.1} %", 100.0 * self.spreads[index].mean),
-                _ => numbers(&self.spreads[index]),
-            };
-            let _ = writeln!(text, "{:width$}  {line}", slot.name);
-        }
-        if !self.rewards.is_empty() {
-            let width =
-                schema.rewards().iter().map(|r| r.name.chars().count()).max().unwrap_or(0).max(6);
-            let _ = writeln!(
-                text,
-                "\n{:width$}  {:>11}  {:>11}  {:>11}  {:>11}",
-                "reward", "smallest", "mean", "largest", "deviation"
-            );
-            for (reward, spread) in schema.rewards().iter().zip(&self.rewards) {
-                let _ = writeln!(text, "{:width$}  {}", reward.name, numbers(spread));
+            match &schema.variables()[slot.variable].kind {
+                Kind::Categorical(labels) => {
+                    columns.note(slot.name.clone(), shares(transitions, index, labels));
+                }
+                Kind::Boolean => {
+                    let share = format!("true {:.1} %", 100.0 * self.spreads[index].mean);
+                    columns.note(slot.name.clone(), share);
+                }
+                _ => columns.push(numbers(&slot.name, &self.spreads[index])),
             }
+        }
+        text.push_str(&columns.lines());
+        if !self.rewards.is_empty() {
+            let mut rewards = numbers_table("reward");
+            for (reward, spread) in schema.rewards().iter().zip(&self.rewards) {
+                rewards.push(numbers(&reward.name, spread));
+            }
+            let _ = write!(text, "\n{}", rewards.lines());
         }
         let remarks = self.remarks(recording);
         if !remarks.is_empty() {
@@ -266,14 +262,15 @@ fn breaks(transitions: &Transitions) -> Rows {
     Rows::of(inner.filter(broken))
 }
 
-fn numbers(spread: &Spread) -> String {
-    format!(
-        "{:>11}  {:>11}  {:>11}  {:>11}",
-        brief(spread.minimum),
-        brief(spread.mean),
-        brief(spread.maximum),
-        brief(spread.deviation)
-    )
+fn numbers_table(noun: &str) -> Table {
+    let figures = ["smallest", "mean", "largest", "deviation"];
+    let figures = figures.map(|heading| (heading.to_owned(), Alignment::Right));
+    Table::new(std::iter::once((noun.to_owned(), Alignment::Left)).chain(figures))
+}
+
+fn numbers(name: &str, spread: &Spread) -> Vec<String> {
+    let figures = [spread.minimum, spread.mean, spread.maximum, spread.deviation];
+    std::iter::once(name.to_owned()).chain(figures.map(brief)).collect()
 }
 
 /// How often each label occurs.
@@ -288,5 +285,5 @@ fn shares(transitions: &Transitions, slot: usize, labels: &[String]) -> String {
         .zip(counts)
         .map(|(label, count)| format!("{label} {:.1} %", share(count)))
         .collect();
-    format!("  {}", parts.join(", "))
+    parts.join(", ")
 }

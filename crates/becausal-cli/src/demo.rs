@@ -7,7 +7,7 @@ use std::time::Instant;
 use becausal::data::write_atomically;
 use becausal::env::{action_text, find};
 use becausal::explain::{Contrast, Decision};
-use becausal::render::{AuditText, Explained, subjects};
+use becausal::render::{Alignment, AuditText, Explained, Table, subjects};
 use becausal::{Audit, ReportPage, ReportParams, Run, quoted};
 use clap::Parser;
 use serde_json::json;
@@ -212,10 +212,11 @@ fn told(
             "a schema to start from for your own log; then check, fit and report",
         ),
     ];
-    let width = next.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+    let mut table = Table::new([("", Alignment::Left); 2]);
     for (command, words) in next {
-        let _ = writeln!(text, "  {command:width$}   # {words}");
+        table.push([format!("  {command}"), format!("# {words}")]);
     }
+    text.push_str(&table.lines());
     text
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use becausal::Schema;
+use becausal::render::{Alignment, Table};
 use becausal::schema::{Kind, Role, Variable};
 use serde_json::{Value, json};
 
@@ -17,10 +18,11 @@ pub fn text(schema: &Schema) -> String {
             continue;
         }
         let _ = writeln!(text, "{title}");
-        let width = variables.iter().map(|variable| name(variable).len()).max().unwrap_or(0);
+        let mut table = Table::new([("", Alignment::Left); 2]);
         for variable in variables {
-            let _ = writeln!(text, "  {:width$}  {}", name(variable), kind(variable));
+            table.push([format!("  {}", name(variable)), kind(variable)]);
         }
+        text.push_str(&table.lines());
     }
     if !schema.rewards().is_empty() {
         let _ = writeln!(text, "rewards");

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use becausal::env::{Entry, Truth, entries, find};
+use becausal::render::{Alignment, Table};
 use becausal::schema::{Kind, Role, Variable};
 use serde_json::{Map, Value, json};
 
@@ -72,21 +73,24 @@ fn show(entry: &Entry) -> String {
     }
     if let Some(truth) = entry.truth() {
         let _ = writeln!(text, "what causes what, by its rules");
-        let width = truth.effects.iter().map(String::len).max().unwrap_or(0);
+        let mut table = Table::new([("", Alignment::Left); 2]);
         for effect in &truth.effects {
-            let _ = writeln!(text, "  {effect:width$}  <- {}", truth.parents(effect).join(", "));
+            let parents = truth.parents(effect).join(", ");
+            table.push([format!("  {effect}"), format!("<- {parents}")]);
         }
+        text.push_str(&table.lines());
     }
     let _ = writeln!(text, "options");
-    let width = entry.options().map(|option| option.name.len()).max().unwrap_or(0);
+    let mut table = Table::new([("", Alignment::Left); 2]);
     for option in entry.options() {
         let default = match (option.default, entry.max_episode_steps) {
             ("", Some(steps)) => format!("default {steps}"),
             ("", None) => "default none".into(),
             (default, _) => format!("default {default}"),
         };
-        let _ = writeln!(text, "  {:width$}  {} ({default})", option.name, option.description);
+        table.push([format!("  {}", option.name), format!("{} ({default})", option.description)]);
     }
+    text.push_str(&table.lines());
     text
 }
 

@@ -67,7 +67,7 @@ fn drawing(answer: &Answer, arguments: &Explain) -> Result<becausal::render::Dra
     })
 }
 
-/// An action that is none is a mistake in the command.
+/// An unknown action is a mistake in the command.
 fn wrong_action(error: Error) -> Failure {
     match error {
         Error::Environment(error) => Failure::usage(error),

@@ -178,7 +178,7 @@ impl From<Error> for Failure {
 fn show(name: &str, text: &str, mistake: &Mistake) -> String {
     let line = text.lines().nth(mistake.line - 1).unwrap_or_default();
     let marked = text.get(mistake.span.clone()).unwrap_or_default();
-    // What is marked may go on in the next line; only the first is shown.
+    // What is marked may continue in the next line; only the first is shown.
     let marks = marked.lines().next().unwrap_or_default().chars().count().max(1);
     let gutter = " ".repeat(mistake.line.to_string().len());
     let indent: String = line

@@ -1,7 +1,7 @@
 //! Rows per second of bulk evaluation of each reward term, and of writing and reading each file
 //! format.
 //!
-//! `cargo bench --bench expressions` prints a table. `-- --rows N` sets the size.
+//! `cargo bench -p becausal-core --bench expressions` prints a table. `-- --rows N` sets the size.
 
 use std::sync::Arc;
 use std::time::Instant;

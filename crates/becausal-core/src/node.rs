@@ -121,11 +121,13 @@ impl Shape {
     }
 
     /// Nodes of a step.
+    #[must_use]
     pub fn width(&self) -> usize {
         self.states.len() + self.actions.len() + self.outcomes.len() + self.rewards
     }
 
     /// The place of a node when all steps are put one after the other.
+    #[must_use]
     pub fn place(&self, node: Node) -> usize {
         let before = match node.part {
             Part::State => 0,
@@ -137,6 +139,7 @@ impl Shape {
     }
 
     /// The node that a place belongs to.
+    #[must_use]
     pub fn node(&self, place: usize) -> Node {
         let (step, mut index) = (place / self.width(), place % self.width());
         for (part, count) in [

@@ -251,7 +251,7 @@ impl Trajectory {
         Self { truncated: false, ..self }
     }
 
-    /// Adds the steps to recorded data as an episode of its own. An episode that goes on is cut short there.
+    /// Adds the steps to recorded data as an episode of its own. An episode that is not over is truncated there.
     pub fn append_to(&self, data: &mut Transitions) {
         data.begin_episode();
         for (number, step) in self.steps.iter().enumerate() {

@@ -140,9 +140,9 @@ impl CausalGraph {
             pair.reason = Some(Reason::NotListed);
         }
         for record in records {
-            let (cause, effect) = (record.cause.clone(), record.effect.clone());
-            let pair = ids.pair(record)?;
+            let pair = ids.pair(&record)?;
             if !known.insert((pair.cause, pair.effect)) {
+                let (cause, effect) = (&record.cause, &record.effect);
                 return Err(wrong(format!("`{cause} -> {effect}` is listed twice")));
             }
             let at = pair.effect.0 * causes.len() + pair.cause.0;
@@ -174,7 +174,7 @@ impl Ids<'_> {
             .ok_or_else(|| wrong(format!("`{name}` is not among the effects in `edges`")))
     }
 
-    fn pair(&self, record: Record) -> Result<Pair, DiscoveryError> {
+    fn pair(&self, record: &Record) -> Result<Pair, DiscoveryError> {
         let mut reason = read_reason(&record.reason);
         if record.verdict == Verdict::Untestable && reason.is_none() {
             // A graph written by hand may say no more than that.
@@ -231,7 +231,7 @@ fn read_actions(records: Vec<Record>, ids: &Ids<'_>) -> Result<Vec<ActionGraph>,
                 index + 1
             )));
         };
-        let (action, pair) = (ids.cause(&variable)?, ids.pair(record)?);
+        let (action, pair) = (ids.cause(&variable)?, ids.pair(&record)?);
         match graphs.iter_mut().find(|graph| graph.action == action && graph.label == label) {
             Some(graph) => graph.pairs.push(pair),
             None => graphs.push(ActionGraph { action, label, pairs: vec![pair] }),

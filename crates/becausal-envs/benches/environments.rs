@@ -1,6 +1,6 @@
 //! Steps per second of every environment, on one core and in batches on all cores.
 //!
-//! `cargo bench --bench environments` prints a table; with `-- --json` one JSON line.
+//! `cargo bench -p becausal-envs --bench environments` prints a table; with `-- --json` one JSON line.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the agent does in another world than the recorded one.
+//! The agent's actions in trajectories that were not recorded.
 
 use becausal_core::Policy;
 use becausal_core::schema::{Kind, Schema};
@@ -6,35 +6,35 @@ use becausal_core::trajectory::Step;
 
 /// The agent whose actions are explained.
 ///
-/// With a policy it acts by it; without one it repeats what it did.
+/// With a policy, it follows the policy. Without one, it repeats its recorded actions.
 #[derive(Clone, Copy)]
 pub struct Agent<'a> {
     policy: Option<&'a dyn Policy>,
 }
 
 impl<'a> Agent<'a> {
-    /// The agent of a policy, or of a log without one.
+    /// An agent with this policy; without a policy, one that repeats its record.
     #[must_use]
     pub fn new(policy: Option<&'a dyn Policy>) -> Self {
         Self { policy }
     }
 
-    /// Its policy, where that is known.
+    /// The policy, if it is known.
     #[must_use]
     pub fn policy(&self) -> Option<&'a dyn Policy> {
         self.policy
     }
 
-    /// Its most likely action.
+    /// The most likely action; `None` without a policy.
     #[must_use]
     pub fn mode(&self, state: &[f64]) -> Option<Vec<f64>> {
         self.policy.map(|policy| policy.mode(state))
     }
 
-    /// What it would do in a state, where `recorded` is the step it took at that time.
+    /// The action in a state; `recorded` is the step that was taken at that time.
     ///
-    /// Where the recorded action is not the most likely one, the deviation is kept: of a number its
-    /// size, of a category the action itself where the most likely one is the same in both states.
+    /// A recorded action may deviate from the most likely one. The deviation is kept: for a number its
+    /// size, for a category the recorded action if the most likely one is the same in both states.
     #[must_use]
     pub fn act(&self, schema: &Schema, recorded: Option<&Step>, state: &[f64]) -> Option<Vec<f64>> {
         let Some(policy) = self.policy else {
@@ -44,18 +44,20 @@ impl<'a> Agent<'a> {
         let Some(recorded) = recorded else {
             return Some(likely);
         };
-        let usual = policy.mode(&recorded.state);
+        let likely_then = policy.mode(&recorded.state);
         let adapt = |(place, slot): (usize, usize)| {
-            let (likely, usual, taken) = (likely[place], usual[place], recorded.action[place]);
+            let (likely, likely_then) = (likely[place], likely_then[place]);
+            let taken = recorded.action[place];
             match &schema.variable_of(slot).kind {
                 Kind::Continuous(bounds) | Kind::Integer(bounds) => {
                     let low = bounds.low.unwrap_or(f64::NEG_INFINITY);
                     let high = bounds.high.unwrap_or(f64::INFINITY);
-                    // The same state gets the same action to the last bit.
-                    let moved = if likely == usual { taken } else { likely + (taken - usual) };
-                    moved.max(low).min(high)
+                    // In the same state the action is the same to the last bit.
+                    let shifted =
+                        if likely == likely_then { taken } else { likely + (taken - likely_then) };
+                    shifted.max(low).min(high)
                 }
-                _ if likely == usual => taken,
+                _ if likely == likely_then => taken,
                 _ => likely,
             }
         };

@@ -1,9 +1,9 @@
-//! How a question is to be answered.
+//! The parameters of a question.
 
 use super::chain::{check_horizon, check_tau};
 use super::error::ExplainError;
 
-/// How a question is to be answered.
+/// The parameters of a question.
 ///
 /// ```
 /// use becausal_explain::Ask;
@@ -13,13 +13,13 @@ use super::error::ExplainError;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
-    /// How many steps an answer looks ahead, at most: 1 to 1000.
+    /// The maximum number of steps to look ahead: 1 to 1000.
     pub horizon: usize,
-    /// Influences above this count, from 0 to 1.
+    /// The threshold of influences, from 0 to 1: only those above it count.
     pub tau: f64,
-    /// The reward terms asked about; all when empty.
+    /// The names of the reward terms to ask about; empty for all.
     pub rewards: Vec<String>,
-    /// The factor by which a reward counts less for every step that it comes later, above 0 and up to 1.
+    /// The discount factor per step, above 0 and at most 1.
     pub discount: f64,
 }
 
@@ -30,35 +30,35 @@ impl Default for Ask {
 }
 
 impl Ask {
-    /// Looks so many steps ahead.
+    /// Sets the number of steps to look ahead.
     #[must_use]
     pub fn horizon(self, horizon: usize) -> Self {
         Self { horizon, ..self }
     }
 
-    /// Counts influences above this.
+    /// Sets the threshold of influences.
     #[must_use]
     pub fn tau(self, tau: f64) -> Self {
         Self { tau, ..self }
     }
 
-    /// Asks about this reward term, and about others that were named before.
+    /// Adds a reward term to ask about.
     #[must_use]
     pub fn reward(mut self, name: impl Into<String>) -> Self {
         self.rewards.push(name.into());
         self
     }
 
-    /// Discounts later rewards.
+    /// Sets the discount factor.
     #[must_use]
     pub fn discount(self, discount: f64) -> Self {
         Self { discount, ..self }
     }
 
-    /// Refuses a parameter that is out of its range.
+    /// Checks that every parameter is in its range.
     ///
     /// # Errors
-    /// With the name of the parameter, what was expected and what it is.
+    /// When one is not. The error names the parameter, its value and what was expected.
     pub fn check(&self) -> Result<(), ExplainError> {
         check_horizon(self.horizon)?;
         check_tau(self.tau)?;

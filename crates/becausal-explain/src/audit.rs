@@ -1,4 +1,4 @@
-//! How often explanations hold: *why not* is asked, and the other action replayed for real.
+//! How often explanations are right: ask *why not*, then replay the other action in the environment.
 
 use rayon::prelude::*;
 
@@ -13,28 +13,29 @@ use becausal_core::env::Environment;
 use becausal_core::progress::{Listener, Tracker};
 use becausal_model::Dynamics;
 
-/// Choices about an audit.
+/// The parameters of an audit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditParams {
-    /// How many states are examined, each with all other actions.
+    /// How many states to examine, each with all other actions.
     pub states: usize,
-    /// How many steps are compared.
+    /// How many steps to compare.
     pub horizon: usize,
-    /// The factor by which a reward counts less for every step that it comes later.
+    /// The discount factor per step.
     pub discount: f64,
-    /// Seed of all that is random.
+    /// The seed of everything random.
     pub seed: u64,
     /// A change counts when it is at least this share of the variable's standard deviation in the data.
     pub threshold: f64,
     /// The thresholds of the curve.
     pub thresholds: Vec<f64>,
-    /// Other actions tried in a state, at most; drawn at random where there are more.
+    /// The maximum number of other actions to try in a state. If there are more, an evenly spaced
+    /// selection is tried.
     pub most_actions: usize,
-    /// How far into an episode a state can lie.
+    /// The maximum number of steps from the start of an episode to the state examined.
     pub longest_walk: usize,
-    /// How the agent acts in the episodes that are asked about.
+    /// How the agent acts in the episodes asked about.
     pub acting: Acting,
-    /// Who hears how far the audit is, and may stop it.
+    /// Receives the progress of the audit and may stop it.
     pub progress: Listener,
 }
 
@@ -65,68 +66,68 @@ impl Default for AuditParams {
     }
 }
 
-/// Precision and recall when changes count from a threshold on.
+/// Precision and recall at one threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePoint {
-    /// The share of a variable's spread.
+    /// The smallest change that counts, as a share of the variable's standard deviation.
     pub threshold: f64,
-    /// Claims of the explanations.
+    /// The claims of the explanations.
     pub changes: Tally,
 }
 
-/// An explainer without any model, for comparison.
+/// A baseline: an explainer without a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trivial {
-    /// `everything`: it claims that everything changes; `direct`: nothing but what the action itself
-    /// acts on.
+    /// `everything` claims that every variable changes; `direct` claims only the direct effects of the
+    /// action.
     pub name: &'static str,
     /// Its claims.
     pub changes: Tally,
-    /// The share of reward differences whose sign it gets right, where it says anything about them.
+    /// The share of reward differences with the right sign; `None` if it makes no claim about them.
     pub sign: Option<f64>,
 }
 
-/// How explanations compare with what really happens.
+/// How explanations compare with what happens in the environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audit {
     /// States examined.
     pub states: usize,
     /// Pairs of a state and another action.
     pub cases: usize,
-    /// The share of a variable's spread from which on a change counts.
+    /// The smallest change that counts, as a share of the variable's standard deviation.
     pub threshold: f64,
     /// Claims about what changes, over all cases, steps and variables.
     pub changes: Tally,
-    /// The same over other thresholds.
+    /// The same at every threshold.
     pub curve: Vec<CurvePoint>,
-    /// The share of reward differences whose sign is right, of those that are not negligible.
+    /// The share of non-negligible reward differences with the right sign.
     pub sign: f64,
     /// How many reward differences are not negligible.
     pub sign_cases: usize,
-    /// The mean error of the reward difference as a share of its mean size.
+    /// The mean absolute error of the reward difference, divided by its mean absolute value.
     pub size_error: f64,
-    /// The share of states in which the action said to be best is truly best (or as good).
+    /// The share of states in which the action ranked first is the best one, or as good.
     pub better_action: f64,
-    /// How many states have actions that are not all alike.
+    /// How many states have actions with different returns.
     pub better_action_cases: usize,
-    /// The share of cases that end in the right step, or not at all.
+    /// The share of cases in which the end of the episode is predicted correctly.
     pub ends: f64,
-    /// Explainers without a model.
+    /// The baselines.
     pub trivial: Vec<Trivial>,
 }
 
-/// Asks *why not* as a user would, and replays every other action for real.
+/// Asks *why not* as a user would, and replays every other action in the environment.
 ///
-/// Each case plays an episode of its own under `policy`, stops at one of its steps, and asks the
-/// explainer about every other action there. The environment, cloned at that step, shows what really
-/// follows, with the same noise and the same rule for the agent's later actions ([`Agent::act`]).
-/// All that is random is keyed by the case: the result does not depend on the number of threads.
-/// `data` give the spread of every variable.
+/// Each case plays its own episode under `policy`, stops at one of its steps, and asks the explainer
+/// about every other action there. A clone of the environment at that step shows what really follows,
+/// with the same noise and the same rule for the agent's later actions ([`Agent::act`]). Random streams
+/// are keyed by the case, so the result does not depend on the number of threads. `data` gives the
+/// standard deviation of every variable.
 ///
 /// [`Agent::act`]: super::Agent::act
 ///
 /// # Errors
-/// When the parts do not belong together, there is nothing to examine, or the listener stops it.
+/// When the schemas differ, there is nothing to examine, or the listener stops the audit.
 pub fn audit<E: Environment>(
     environment: &E,
     dynamics: &dyn Dynamics,
@@ -156,9 +157,9 @@ pub fn audit<E: Environment>(
     let auditor = Auditor::new(dynamics, policy, &scale, &params)?;
     let count = u32::try_from(params.states).unwrap_or(u32::MAX);
     let tracker = Tracker::new(&params.progress, "audit", "states", params.states);
-    // Environments need not be shared between threads: each case gets its own copy beforehand.
+    // Environments may not be `Sync`, so each case gets its own copy beforehand.
     let copies: Vec<(u32, E)> = (0..count).map(|case| (case, environment.clone())).collect();
-    let found = copies
+    let findings = copies
         .into_par_iter()
         .map(|(case, copy)| {
             if tracker.is_stopped() {
@@ -169,12 +170,12 @@ pub fn audit<E: Environment>(
             Ok(Findings::of(&examined, &auditor))
         })
         .collect::<Result<Vec<Findings>, ExplainError>>()?;
-    Ok(sum_up(&found, &scale, &params))
+    Ok(summarize(&findings, &scale, &params))
 }
 
-fn sum_up(found: &[Findings], scale: &Scale, params: &AuditParams) -> Audit {
+fn summarize(all: &[Findings], scale: &Scale, params: &AuditParams) -> Audit {
     let mut curve = vec![[Tally::default(); 3]; params.thresholds.len()];
-    for findings in found {
+    for findings in all {
         for (sums, tallies) in curve.iter_mut().zip(&findings.changes) {
             for (sum, tally) in sums.iter_mut().zip(tallies) {
                 sum.add(*tally);
@@ -183,7 +184,7 @@ fn sum_up(found: &[Findings], scale: &Scale, params: &AuditParams) -> Audit {
     }
     let at = params.thresholds.iter().position(|&t| t == params.threshold).unwrap_or(0);
     let [changes, everything, direct] = curve[at];
-    let differences: Vec<_> = found.iter().flat_map(|findings| &findings.differences).collect();
+    let differences: Vec<_> = all.iter().flat_map(|findings| &findings.differences).collect();
     let negligible = scale.reward(params.threshold);
     let clear: Vec<_> = differences.iter().filter(|d| d.real.abs() > negligible).collect();
     let signs = |claim: fn(&Difference) -> f64| {
@@ -192,11 +193,11 @@ fn sum_up(found: &[Findings], scale: &Scale, params: &AuditParams) -> Audit {
     };
     let size: f64 = differences.iter().map(|d| d.real.abs()).sum();
     let error: f64 = differences.iter().map(|d| (d.claimed - d.real).abs()).sum();
-    let best: Vec<bool> = found.iter().filter_map(|findings| findings.best).collect();
-    let lengths = found.iter().map(|findings| findings.right_lengths).sum();
+    let best: Vec<bool> = all.iter().filter_map(|findings| findings.best).collect();
+    let lengths = all.iter().map(|findings| findings.right_lengths).sum();
     let points = params.thresholds.iter().zip(&curve);
     Audit {
-        states: found.len(),
+        states: all.len(),
         cases: differences.len(),
         threshold: params.threshold,
         changes,

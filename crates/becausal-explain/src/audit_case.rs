@@ -1,4 +1,4 @@
-//! One state of an audit: the explainer is asked about every other action, and each is tried for real.
+//! One state of an audit: ask the explainer about every other action, and try each in the environment.
 
 use becausal_core::env::{Environment, MAX_EPISODE_STEPS, play_episode, rollout, typical_actions};
 use becausal_core::schema::Schema;
@@ -9,16 +9,17 @@ use becausal_model::Dynamics;
 use super::agent::Agent;
 use super::ask::Ask;
 use super::audit::{Acting, AuditParams};
-use super::contrast::Contrast;
+use super::change::Change;
+use super::contrast::Comparison;
 use super::error::ExplainError;
 use super::explainer::Explainer;
 use super::moment::Moment;
 use super::scale::Scale;
 
-/// Actions are enumerated up to this number before some are chosen.
+/// The maximum number of actions to enumerate before some are selected.
 const MAX_ENUMERATED: usize = 4096;
 
-/// Who is audited.
+/// The model and policy under audit, with the parameters.
 pub struct Auditor<'a> {
     pub(super) dynamics: &'a dyn Dynamics,
     pub(super) policy: &'a dyn Policy,
@@ -26,19 +27,19 @@ pub struct Auditor<'a> {
     pub(super) params: &'a AuditParams,
 }
 
-/// A moment, what the explainer says about every other action, and what really follows from it.
+/// A moment, the explainer's answer about every other action, and what really follows from each.
 pub struct AuditCase {
-    /// The moment asked about, as it was recorded in the environment.
+    /// The moment asked about, as recorded in the environment.
     pub moment: Moment,
-    /// For every other action the answer to *why not*, and the course of the environment under it.
-    pub answers: Vec<(Contrast, Trajectory)>,
+    /// For every other action, the answer to *why not* and the trajectory of the environment.
+    pub answers: Vec<(Comparison, Trajectory)>,
 }
 
 impl<'a> Auditor<'a> {
     /// An auditor of a model and a policy.
     ///
     /// # Errors
-    /// When a parameter is out of its range.
+    /// When a parameter is out of range.
     pub fn new(
         dynamics: &'a dyn Dynamics,
         policy: &'a dyn Policy,
@@ -50,16 +51,17 @@ impl<'a> Auditor<'a> {
         Ok(auditor)
     }
 
-    /// The explainer whose answers are examined: the one that a user asks.
+    /// The explainer under audit: the same that a user asks.
     ///
     /// # Errors
-    /// When a parameter is out of its range.
+    /// When a parameter is out of range.
     pub fn explainer(&self, horizon: usize) -> Result<Explainer<'a>, ExplainError> {
         let explainer = Explainer::new(self.dynamics, Some(self.policy), None, self.ask(horizon))?;
         Ok(explainer.with_scale(self.scale.clone(), self.params.threshold))
     }
 
-    /// Plays into an episode, asks about one of its steps, and tries every other action for real.
+    /// Plays an episode up to one of its steps, asks about it, and tries every other action in the
+    /// environment.
     ///
     /// # Errors
     /// When the environment refuses an action of the policy.
@@ -68,20 +70,20 @@ impl<'a> Auditor<'a> {
         case: u32,
         environment: &E,
     ) -> Result<AuditCase, ExplainError> {
-        let (here, step) = self.walk(case, environment)?;
+        let (start, step) = self.walk(case, environment)?;
         let schema = environment.schema();
         let mut draws = self.stream(case, &[2]);
         let mut actor = |_: usize, state: &[f64]| Some(self.choose(state, &mut draws));
         let begun = Trajectory::begin(schema);
-        let record = rollout(&mut here.clone(), begun, self.params.horizon, &mut actor)?;
-        // What a time limit cuts off was never recorded, and is not asked about.
+        let record = rollout(&mut start.clone(), begun, self.params.horizon, &mut actor)?;
+        // Steps after a time limit were never recorded, so the question ends there too.
         let horizon = if record.truncated() { record.len() } else { self.params.horizon };
         let moment = Moment::of_steps(schema.clone(), step, record.steps().to_vec())?;
         let explainer = self.explainer(horizon)?;
         let agent = Agent::new(Some(self.policy));
         let mut answers = Vec::new();
         for other in self.others(schema, moment.action())? {
-            let contrast = explainer.why_not(&moment, &other)?;
+            let claimed = explainer.compare(&moment, &Change::action(&other))?;
             let mut actor = |step: usize, state: &[f64]| {
                 if step == 0 {
                     Some(other.clone())
@@ -90,13 +92,13 @@ impl<'a> Auditor<'a> {
                 }
             };
             let begun = Trajectory::begin(schema);
-            let real = rollout(&mut here.clone(), begun, horizon, &mut actor)?;
-            answers.push((contrast, real));
+            let real = rollout(&mut start.clone(), begun, horizon, &mut actor)?;
+            answers.push((claimed, real));
         }
         Ok(AuditCase { moment, answers })
     }
 
-    /// The actions to ask about; evenly chosen where there are too many.
+    /// The other actions to ask about; an evenly spaced selection if there are too many.
     fn others(&self, schema: &Schema, taken: &[f64]) -> Result<Vec<Vec<f64>>, ExplainError> {
         let mut all = typical_actions(schema, MAX_ENUMERATED);
         if all.is_empty() {
@@ -126,7 +128,7 @@ impl<'a> Auditor<'a> {
         }
     }
 
-    /// An episode up to a step drawn evenly from all of its steps, and the number of that step.
+    /// An environment at a step drawn uniformly from an episode, and the number of that step.
     fn walk<E: Environment>(&self, case: u32, environment: &E) -> Result<(E, usize), ExplainError> {
         let seed = self.stream(case, &[0]).next_u64();
         let play = |limit: usize| {

@@ -1,4 +1,4 @@
-//! What a case of an audit shows: claims that hold, and claims that do not.
+//! The findings of an audit case: which claims are right and which are wrong.
 
 use becausal_core::trajectory::{Step, Trajectory};
 
@@ -9,56 +9,57 @@ use super::tally::Tally;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Difference {
     pub real: f64,
-    /// What the explanation says.
+    /// Claimed by the explanation.
     pub claimed: f64,
-    /// What the first step alone says.
+    /// The difference in the first step alone.
     pub direct: f64,
 }
 
-/// What was found in one state.
+/// The findings in one state.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Findings {
-    /// For every threshold: claims of the explanations, of *everything changes*, and of *direct effects only*.
+    /// For every threshold, the claims of the explanations, of *everything changes*, and of *direct
+    /// effects only*.
     pub changes: Vec<[Tally; 3]>,
     pub differences: Vec<Difference>,
-    /// Whether the action that the explanations rank first is truly best, where actions differ.
+    /// Whether the action ranked first is the best one; `None` if all actions are equally good.
     pub best: Option<bool>,
-    /// Cases in which the explanation lets the episode end in the right step.
+    /// The number of cases in which the length of the trajectory is predicted correctly.
     pub right_lengths: usize,
 }
 
 impl Findings {
-    /// Compares what was said with what happened.
+    /// Compares the claims with what happened.
     pub fn of(case: &AuditCase, auditor: &Auditor<'_>) -> Self {
         let params = auditor.params;
         let mut findings = Self {
             changes: vec![[Tally::default(); 3]; params.thresholds.len()],
             ..Self::default()
         };
-        let paid = case.moment.record().discounted(params.discount);
-        let mut returns = vec![(paid, paid)];
-        for (contrast, real) in &case.answers {
-            let factual = contrast.factual.chain.trajectory();
-            let model = contrast.counterfactual.chain.trajectory();
+        let taken_return = case.moment.record().discounted(params.discount);
+        let mut returns = vec![(taken_return, taken_return)];
+        for (claimed, real) in &case.answers {
+            let factual = &claimed.factual;
+            let model = &claimed.counterfactual;
             findings.compare(auditor, factual, real, model);
             findings.right_lengths += usize::from(real.len() == model.len());
-            let first = |world: &Trajectory| -> f64 {
-                world.steps().first().map_or(0.0, |step| step.rewards.iter().sum())
+            let first = |trajectory: &Trajectory| -> f64 {
+                trajectory.steps().first().map_or(0.0, |step| step.rewards.iter().sum())
             };
-            let real_paid = real.discounted(params.discount);
-            let claimed = contrast.credit.difference();
+            let real_return = real.discounted(params.discount);
+            let difference = claimed.credit.difference();
             findings.differences.push(Difference {
-                real: paid - real_paid,
-                claimed,
+                real: taken_return - real_return,
+                claimed: difference,
                 direct: first(factual) - first(model),
             });
-            returns.push((real_paid, paid - claimed));
+            returns.push((real_return, taken_return - difference));
         }
         findings.best = best(&returns, auditor.scale.reward(params.threshold));
         findings
     }
 
-    /// Counts claims about every variable in every step that all three worlds have.
+    /// Counts claims about every variable in every step that all three trajectories have.
     fn compare(
         &mut self,
         auditor: &Auditor<'_>,
@@ -69,8 +70,8 @@ impl Findings {
         let scale = auditor.scale;
         let states = factual.shape().states.len();
         let effects = |step: &Step| [&step.next[..], &step.outcomes].concat();
-        let worlds = factual.steps().iter().zip(real.steps()).zip(model.steps());
-        for (number, ((factual, real), model)) in worlds.enumerate() {
+        let steps = factual.steps().iter().zip(real.steps()).zip(model.steps());
+        for (number, ((factual, real), model)) in steps.enumerate() {
             let (factual, real, model) = (effects(factual), effects(real), effects(model));
             for effect in 0..scale.effects() {
                 let direct = number == 0
@@ -88,8 +89,8 @@ impl Findings {
     }
 }
 
-/// Whether the action that is ranked first is truly best, of (real, claimed) returns; `None` when all
-/// are alike.
+/// Whether the action with the highest claimed return is the best one. `returns` are (real, claimed);
+/// `None` if the real ones are all alike.
 fn best(returns: &[(f64, f64)], negligible: f64) -> Option<bool> {
     let real = || returns.iter().map(|(real, _)| *real);
     let highest = real().fold(f64::NEG_INFINITY, f64::max);

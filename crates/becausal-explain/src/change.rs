@@ -1,4 +1,4 @@
-//! What is thought to be different.
+//! The change that a what-if question asks about.
 
 use super::error::ExplainError;
 use super::moment::check_values;
@@ -9,8 +9,8 @@ use becausal_core::schema::{Role, Schema, suggestion};
 
 /// Another action, other values of state variables, or both.
 ///
-/// When only the state is changed the action stays as it was, so that what follows is due to the
-/// change; the agent's later actions follow its policy.
+/// If only the state changes, the action stays the same, so that all differences are due to the
+/// change. The agent's later actions follow its policy.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Change {
     /// Another action, slot by slot.
@@ -26,10 +26,10 @@ impl Change {
         Self { action: Some(action.to_vec()), state: Vec::new() }
     }
 
-    /// Reads a change as a person writes it: `depot`, `money=400`, or `money=400,build=depot`.
+    /// Parses a change as a person writes it: `depot`, `money=400`, or `money=400,build=depot`.
     ///
     /// # Errors
-    /// When it names no variable, or a value that the variable cannot have.
+    /// When a variable is unknown or a value is invalid.
     pub fn parse(schema: &Schema, text: &str, action: &[f64]) -> Result<Self, ExplainError> {
         let wrong = |message: String| ExplainError::Change { text: text.to_owned(), message };
         let mut change = Self::default();
@@ -66,10 +66,10 @@ impl Change {
         Ok(change)
     }
 
-    /// The state with the change made.
+    /// The state after the change.
     ///
     /// # Errors
-    /// When there is no such slot or the value is none of the variable's.
+    /// When there is no such slot or a value is invalid.
     pub fn state(&self, schema: &Schema, state: &[f64]) -> Result<Vec<f64>, ExplainError> {
         let mut changed = state.to_vec();
         for &(slot, value) in &self.state {
@@ -87,7 +87,7 @@ impl Change {
         Ok(changed)
     }
 
-    /// Where the paths begin that a change is about: what really differs.
+    /// Where the chain begins: the variables whose values really differ.
     pub(super) fn origin(&self, shape: &Shape, state: &[f64], action: &[f64]) -> Origin {
         let differs = |range: &std::ops::Range<usize>| {
             let mut changes = self.state.iter().filter(|(slot, _)| range.contains(slot));
@@ -100,7 +100,7 @@ impl Change {
         Origin { action: other || states.is_empty(), states }
     }
 
-    /// The state variables that are changed, by name.
+    /// The names of the changed state variables.
     #[must_use]
     pub fn changed_states<'a>(&self, schema: &'a Schema) -> Vec<&'a str> {
         let states = schema.of_role(Role::State).count();

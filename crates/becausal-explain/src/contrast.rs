@@ -1,4 +1,4 @@
-//! Two worlds side by side: what happened and what would have happened instead.
+//! Contrasts: what happened, and what would have happened instead.
 
 use super::change::Change;
 use super::credit::Credit;
@@ -7,20 +7,21 @@ use super::explainer::Why;
 use super::explanan::{Explanan, Fact, differ};
 use super::scale::Scale;
 use crate::chain::Node;
+use becausal_core::trajectory::Trajectory;
 
 /// The minimally complete contrastive explanation (`x_diff`, `y_diff`, `x_r`) of the paper's appendix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContrastiveExplanan {
-    /// `x_diff`: what the factual explanan has and the other has not, or with another value.
+    /// `x_diff`: facts of the factual explanan that the other lacks or has with another value.
     pub factual: Vec<Fact>,
-    /// `y_diff`: what the counterfactual explanan has and the other has not, or with another value.
+    /// `y_diff`: facts of the counterfactual explanan that the other lacks or has with another value.
     pub counterfactual: Vec<Fact>,
     /// `x_r`: the rewards in the factual chain.
     pub rewards: Vec<Fact>,
 }
 
 impl ContrastiveExplanan {
-    /// The differences of two explanans; `differs` says of two values whether they differ.
+    /// The differences between two explanans; `differs` compares two values of a node.
     #[must_use]
     pub fn of(
         factual: &Explanan,
@@ -41,7 +42,7 @@ impl ContrastiveExplanan {
     }
 }
 
-/// What is in `this` and not, or with another value, in `other`.
+/// The facts of `this` that `other` lacks or has with another value.
 fn without(
     this: &Explanan,
     other: &Explanan,
@@ -49,17 +50,28 @@ fn without(
 ) -> Vec<Fact> {
     let mut others: Vec<&Fact> = other.facts().collect();
     others.sort_by_key(|fact| fact.node);
-    let apart = |fact: &&Fact| match others.binary_search_by_key(&fact.node, |o| o.node) {
+    let is_different = |fact: &&Fact| match others.binary_search_by_key(&fact.node, |o| o.node) {
         Ok(found) => differs(fact.node, &fact.value, &others[found].value),
         Err(_) => true,
     };
-    this.facts().filter(apart).cloned().collect()
+    this.facts().filter(is_different).cloned().collect()
 }
 
-/// Why this and not that: two explanations, what differs between them, and what it is worth.
+/// The two courses of a contrast and their reward difference, before they are explained.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The recorded course, continued by the most likely one.
+    pub factual: Trajectory,
+    /// What would have happened instead, under the same noise.
+    pub counterfactual: Trajectory,
+    /// The reward difference and where it comes from.
+    pub credit: Credit,
+}
+
+/// Why this and not that: two explanations, their differences, and the reward difference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contrast {
-    /// What is thought to be different.
+    /// The change asked about.
     pub change: Change,
     /// What happened, or would most likely happen.
     pub factual: Why,
@@ -69,15 +81,15 @@ pub struct Contrast {
     pub minimal: ContrastiveExplanan,
     /// The reward difference and where it comes from.
     pub credit: Credit,
-    /// What speaks against the contrast as a whole.
+    /// Caveats about the contrast as a whole.
     pub doubts: Vec<Doubt>,
-    /// How far variables are spread, where that is known, and the share of it that is negligible.
+    /// The standard deviations of the variables, if known, and the share of them that is negligible.
     pub scale: Option<(Scale, f64)>,
 }
 
 impl Contrast {
-    /// Whether a node has another value in the other world, by more than is negligible; `None` when
-    /// not both worlds have it.
+    /// Whether the two values of a node differ by more than a negligible amount; `None` unless both
+    /// trajectories have the node.
     #[must_use]
     pub fn differs(&self, node: Node) -> Option<bool> {
         let this = self.factual.chain.trajectory().value(node)?;
@@ -86,7 +98,7 @@ impl Contrast {
     }
 }
 
-/// Whether two values of a node differ by more than is negligible.
+/// Whether two values of a node differ by more than a negligible amount.
 pub(super) fn differ_by(
     scale: Option<&(Scale, f64)>,
     node: Node,

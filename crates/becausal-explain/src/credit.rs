@@ -1,42 +1,42 @@
-//! What an action is worth against another: reward differences by term and step.
+//! Reward differences between two actions, by term and step.
 
 use super::explanan::differ;
 use crate::chain::Trajectory;
 
-/// The discounted value of a reward term in a step, in three worlds.
+/// The discounted value of a reward term in a step, in three trajectories.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CreditPart {
     /// The reward term, by index.
     pub reward: usize,
     /// The step, counted from the action explained.
     pub step: usize,
-    /// As it was.
+    /// Under the action taken.
     pub factual: f64,
-    /// As it would have been.
+    /// Under the other action.
     pub counterfactual: f64,
-    /// As it would have been had all later actions stayed as they were.
+    /// Under the other action, with all later actions unchanged.
     pub held: f64,
 }
 
 impl CreditPart {
-    /// How much more the factual world pays.
+    /// How much more reward the factual trajectory earns.
     #[must_use]
     pub fn difference(&self) -> f64 {
         self.factual - self.counterfactual
     }
 }
 
-/// The reward difference between two worlds, and where it comes from.
+/// The reward difference between two trajectories, and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Credit {
-    /// The factor per step.
+    /// The discount factor per step.
     pub discount: f64,
-    /// Every reward term asked about in every step.
+    /// Every reward term asked about, in every step.
     pub parts: Vec<CreditPart>,
 }
 
 impl Credit {
-    /// Compares worlds in these reward terms. A world that has ended pays nothing.
+    /// Compares trajectories in these reward terms. After its end a trajectory earns nothing.
     #[must_use]
     pub fn new(
         factual: &Trajectory,
@@ -49,14 +49,14 @@ impl Credit {
         let mut factor = 1.0;
         for step in 0..factual.len().max(counterfactual.len()).max(held.len()) {
             for &reward in targets {
-                let paid = |world: &Trajectory| {
-                    let step = world.steps().get(step);
+                let earned = |trajectory: &Trajectory| {
+                    let step = trajectory.steps().get(step);
                     factor * step.and_then(|step| step.rewards.get(reward)).copied().unwrap_or(0.0)
                 };
-                let factual = paid(factual);
-                // Rounding is no difference.
-                let other = |paid: f64| if differ(&[factual], &[paid]) { paid } else { factual };
-                let (counterfactual, held) = (other(paid(counterfactual)), other(paid(held)));
+                let factual = earned(factual);
+                // Ignore differences due to rounding.
+                let other = |value: f64| if differ(&[factual], &[value]) { value } else { factual };
+                let (counterfactual, held) = (other(earned(counterfactual)), other(earned(held)));
                 parts.push(CreditPart { reward, step, factual, counterfactual, held });
             }
             factor *= discount;
@@ -64,25 +64,25 @@ impl Credit {
         Self { discount, parts }
     }
 
-    /// How much more the factual world pays.
+    /// How much more reward the factual trajectory earns.
     #[must_use]
     pub fn difference(&self) -> f64 {
         self.parts.iter().map(CreditPart::difference).sum()
     }
 
-    /// The part of the difference that comes through the state, with all later actions as they were.
+    /// The part of the difference due to the state alone, with all later actions unchanged.
     #[must_use]
     pub fn through_state(&self) -> f64 {
         self.parts.iter().map(|part| part.factual - part.held).sum()
     }
 
-    /// The part of the difference that comes through later actions that would be others.
+    /// The part of the difference due to different later actions.
     #[must_use]
     pub fn through_actions(&self) -> f64 {
         self.parts.iter().map(|part| part.held - part.counterfactual).sum()
     }
 
-    /// The difference of each reward term, over all steps.
+    /// The difference of each reward term, summed over all steps.
     #[must_use]
     pub fn by_term(&self) -> Vec<(usize, f64)> {
         let mut sums: Vec<(usize, f64)> = Vec::new();

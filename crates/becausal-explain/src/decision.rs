@@ -1,4 +1,4 @@
-//! Recorded decisions that are worth explaining.
+//! Recorded decisions worth explaining.
 
 use rayon::prelude::*;
 
@@ -16,15 +16,15 @@ pub struct Decision {
     pub step: usize,
     /// The best of the other actions, by the model.
     pub rival: Vec<f64>,
-    /// How much more the action taken is paid than the best other one; below 0 where it is paid less.
+    /// How much more reward the action taken earns than the best other one; negative if it earns less.
     pub lead: f64,
 }
 
-/// The recorded steps at `places` (episode and step), ordered by how far the action taken leads before the best
-/// other one: the clearest decision first. Steps that cannot be compared are left out.
+/// The recorded steps at `places` (episode and step), sorted by the lead of the action taken over the
+/// best other one: the clearest decision first. Steps with nothing to compare are left out.
 ///
 /// # Errors
-/// When the explainer's model is of something else.
+/// When the model has another schema than the data, or a place or an action is invalid.
 pub fn decisions(
     explainer: &Explainer<'_>,
     data: &Transitions,
@@ -36,21 +36,21 @@ pub fn decisions(
         let others: Vec<Vec<f64>> =
             actions.iter().filter(|action| *action != moment.action()).cloned().collect();
         let taken = explainer.returns(&moment, &[moment.action().to_vec()])?;
-        let paid = explainer.returns(&moment, &others)?;
-        let best = paid.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-        Ok(best.zip(taken.first()).map(|((place, paid), taken)| Decision {
+        let returns = explainer.returns(&moment, &others)?;
+        let best = returns.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+        Ok(best.zip(taken.first()).map(|((place, best), taken)| Decision {
             episode,
             step,
             rival: others[place].clone(),
-            lead: taken - paid,
+            lead: taken - best,
         }))
     };
-    let found: Result<Vec<Option<Decision>>, ExplainError> =
+    let decisions: Result<Vec<Option<Decision>>, ExplainError> =
         places.par_iter().map(decide).collect();
-    let mut found: Vec<Decision> = found?.into_iter().flatten().collect();
-    // Among equals the earliest.
-    found.sort_by(|a, b| {
+    let mut decisions: Vec<Decision> = decisions?.into_iter().flatten().collect();
+    // On a tie the earlier step comes first.
+    decisions.sort_by(|a, b| {
         b.lead.total_cmp(&a.lead).then((a.episode, a.step).cmp(&(b.episode, b.step)))
     });
-    Ok(found)
+    Ok(decisions)
 }

@@ -1,19 +1,19 @@
-//! What cannot be explained.
+//! Errors of explanations.
 
 use crate::chain::ChainError;
 use becausal_core::env::EnvironmentError;
 use becausal_core::trajectory::TrajectoryError;
 
-/// Something that cannot be explained.
+/// Why something cannot be explained.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ExplainError {
     /// No chain can be built.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// An action that is none, or an environment that refuses.
+    /// An invalid action, or an error of the environment.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// A change that names no variable that could be changed, or an impossible value.
+    /// A change with an unknown variable or an invalid value.
     #[error("\"{text}\" is not a change: {message}")]
     Change {
         /// What was asked for.
@@ -21,18 +21,18 @@ pub enum ExplainError {
         /// What was expected.
         message: String,
     },
-    /// A value that a variable cannot have.
+    /// A value that is invalid for its variable.
     #[error("`{name}`: {objection}")]
     Value {
         /// The variable or its element.
         name: String,
-        /// Why not.
+        /// Why it is invalid.
         objection: String,
     },
-    /// A factor that is no discount.
+    /// A discount factor out of range.
     #[error("the discount is {0}, expected a number above 0 and up to 1")]
     Discount(f64),
-    /// A model of something else.
+    /// A model with another schema.
     #[error(
         "the model was made for the variables of `{model}`, which are not those of `{data}`: use \
          the data and the model of one run"
@@ -40,7 +40,7 @@ pub enum ExplainError {
     Schema {
         /// The schema of the model.
         model: String,
-        /// The schema of what is to be explained.
+        /// The schema of the data.
         data: String,
     },
     /// The listener stopped the work.

@@ -1,43 +1,44 @@
-//! What stands behind an explanation, and what speaks against it.
+//! The evidence for an explanation, and its caveats.
 
 use crate::chain::{Chain, Edge, Node, Part, Way};
 use becausal_discovery::{CausalGraph, CauseId, EffectId, Pair, Reason, Verdict};
 use becausal_model::Dynamics;
 
-/// Members of a model that differ by more than this share of a variable's spread are a doubt.
-const DISAGREEMENT: f64 = 0.1;
+/// Members of a model that differ by more than this are a caveat; in standard deviations of the
+/// variable in the data.
+const MAX_MEMBER_SPREAD: f64 = 0.1;
 
-/// An influence of the chain with what is known about it.
+/// An influence of the chain with its evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkEvidence {
     /// The influence, its weight, and how many members of the model see it.
     pub edge: Edge,
-    /// What discovery found about this cause and effect, where it was asked.
+    /// What discovery found about this cause and effect, if it tested them.
     pub finding: Option<Pair>,
 }
 
-/// Something that speaks against an explanation.
+/// A caveat about an explanation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Doubt {
     /// The last steps are predicted, not recorded.
     Predicted {
-        /// How many.
+        /// The number of predicted steps.
         steps: usize,
-        /// Of how many.
+        /// The number of all steps.
         of: usize,
     },
-    /// A state variable has a value outside of the data that the model was fitted to.
+    /// A state variable has a value outside the data that the model was fitted to.
     Outside {
-        /// The variable, where it is farthest outside.
+        /// The variable, at the step where it is farthest outside.
         node: Node,
-        /// How far, in units of its spread.
+        /// How far, in standard deviations.
         distance: f64,
     },
     /// The members of the model disagree about a variable of the chain.
     Disagreement {
-        /// The variable, where they disagree most.
+        /// The variable, at the step where they disagree most.
         node: Node,
-        /// How far, in units of its spread.
+        /// How much, in standard deviations.
         spread: f64,
     },
     /// Discovery found no influence where the chain has one.
@@ -53,10 +54,10 @@ pub enum Doubt {
         from: Node,
         /// The effect.
         to: Node,
-        /// Why not.
+        /// Why not, if known.
         reason: Option<Reason>,
     },
-    /// The cause may only stand for another one.
+    /// The cause may be a proxy for another one.
     Proxy {
         /// The cause.
         from: Node,
@@ -74,21 +75,21 @@ pub enum Doubt {
         /// All members.
         members: usize,
     },
-    /// Without a policy, later actions are taken as they were recorded.
+    /// The policy is unknown: later actions stay as recorded.
     WithoutPolicy,
-    /// The other action would have been paid more.
+    /// The other action would have earned more reward.
     Worse {
         /// The reward difference, below 0.
         difference: f64,
     },
 }
 
-/// What stands behind a chain.
+/// The evidence for a chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     /// Every influence of the chain.
     pub links: Vec<LinkEvidence>,
-    /// What speaks against it.
+    /// The caveats.
     pub doubts: Vec<Doubt>,
 }
 
@@ -115,12 +116,12 @@ impl Evidence {
             };
             graph.map(|graph| graph.pair(cause, effect).clone())
         };
-        let asked = |edge: &Edge| matches!(edge.way, Way::Action | Way::Influence);
+        let is_testable = |edge: &Edge| matches!(edge.way, Way::Action | Way::Influence);
         let links: Vec<LinkEvidence> = chain
             .edges()
             .map(|edge| LinkEvidence {
                 edge: edge.clone(),
-                finding: if asked(edge) { finding(edge) } else { None },
+                finding: if is_testable(edge) { finding(edge) } else { None },
             })
             .collect();
         let mut doubts = Vec::new();
@@ -143,7 +144,7 @@ fn predicted(chain: &Chain) -> Option<Doubt> {
     (recorded < of).then_some(Doubt::Predicted { steps: of - recorded, of })
 }
 
-/// For each state variable the step in which it is farthest outside of the data.
+/// For each state variable, the step in which it is farthest outside the data.
 fn outside(chain: &Chain, dynamics: &dyn Dynamics) -> Vec<Doubt> {
     let mut farthest: Vec<(Node, f64)> = Vec::new();
     for (step, part) in chain.trajectory().steps().iter().enumerate() {
@@ -157,7 +158,7 @@ fn outside(chain: &Chain, dynamics: &dyn Dynamics) -> Vec<Doubt> {
     farthest.into_iter().map(|(node, distance)| Doubt::Outside { node, distance }).collect()
 }
 
-/// For each variable of the chain the step in which the members of the model disagree most.
+/// For each variable of the chain, the step in which the members of the model disagree most.
 fn disagreement(chain: &Chain, dynamics: &dyn Dynamics) -> Vec<Doubt> {
     let states = chain.trajectory().shape().states.len();
     let mut largest: Vec<(Node, f64)> = Vec::new();
@@ -168,7 +169,7 @@ fn disagreement(chain: &Chain, dynamics: &dyn Dynamics) -> Vec<Doubt> {
                 None => Node::state(step + 1, effect),
                 Some(outcome) => Node::outcome(step, outcome),
             };
-            if spread > DISAGREEMENT && chain.contains(node) {
+            if spread > MAX_MEMBER_SPREAD && chain.contains(node) {
                 keep_largest(&mut largest, node, spread);
             }
         }
@@ -186,32 +187,32 @@ fn keep_largest(found: &mut Vec<(Node, f64)>, node: Node, value: f64) {
     }
 }
 
-/// Doubts about influences, each cause and effect once.
+/// Caveats about influences: each kind at most once for a cause and effect.
 fn about_links(links: &[LinkEvidence]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
-    let mut told: Vec<(Part, usize, Part, usize, u8)> = Vec::new();
+    let mut seen: Vec<(Part, usize, Part, usize, u8)> = Vec::new();
     for LinkEvidence { edge, finding } in links {
         let (from, to) = (edge.from, edge.to);
-        let mut tell = |doubt: Doubt, sort: u8| {
-            let key = (from.part, from.index, to.part, to.index, sort);
-            if !told.contains(&key) {
-                told.push(key);
+        let mut add = |doubt: Doubt, kind: u8| {
+            let key = (from.part, from.index, to.part, to.index, kind);
+            if !seen.contains(&key) {
+                seen.push(key);
                 doubts.push(doubt);
             }
         };
         match finding {
             Some(pair) if pair.verdict == Verdict::None => {
-                tell(Doubt::NotFound { from, to }, 0);
+                add(Doubt::NotFound { from, to }, 0);
             }
             Some(pair) if pair.verdict == Verdict::Untestable => {
-                tell(Doubt::Untestable { from, to, reason: pair.reason.clone() }, 1);
+                add(Doubt::Untestable { from, to, reason: pair.reason.clone() }, 1);
             }
-            Some(pair) if pair.proxy => tell(Doubt::Proxy { from, to }, 2),
+            Some(pair) if pair.proxy => add(Doubt::Proxy { from, to }, 2),
             _ => {}
         }
         if let Some(support) = edge.support.filter(|support| support.agreeing < support.members) {
             let (agreeing, members) = (support.agreeing, support.members);
-            tell(Doubt::Divided { from, to, agreeing, members }, 3);
+            add(Doubt::Divided { from, to, agreeing, members }, 3);
         }
     }
     doubts

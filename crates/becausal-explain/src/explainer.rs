@@ -1,11 +1,11 @@
-//! Who answers: a model, a policy and what discovery found.
+//! The explainer: answers questions with a model, a policy and a causal graph.
 
 use std::sync::Arc;
 
 use super::agent::Agent;
 use super::ask::Ask;
 use super::change::Change;
-use super::contrast::{Contrast, ContrastiveExplanan, differ_by};
+use super::contrast::{Comparison, Contrast, ContrastiveExplanan, differ_by};
 use super::credit::Credit;
 use super::error::ExplainError;
 use super::evidence::{Doubt, Evidence};
@@ -20,18 +20,21 @@ use becausal_core::{Node, Policy};
 use becausal_discovery::CausalGraph;
 use becausal_model::{Dynamics, ModelWorld, Noise};
 
-/// Why an action: its chain, what to tell of it, and what stands behind it.
+/// Why an action: its causal chain, the explanans, and the evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Why {
     /// The causal chain.
     pub chain: Chain,
-    /// Everything in it.
+    /// The complete explanan: everything in the chain.
     pub complete: Explanan,
-    /// Its rewards and their parents.
+    /// The minimal explanan: the rewards and their parents.
     pub minimal: Explanan,
-    /// What stands behind it and what speaks against it.
+    /// The evidence and the caveats.
     pub evidence: Evidence,
 }
+
+/// The agent's later actions, by step and state; `None` if unknown.
+type LaterActions<'a> = dyn Fn(usize, &[f64]) -> Option<Vec<f64>> + 'a;
 
 /// Answers questions about moments.
 pub struct Explainer<'a> {
@@ -44,10 +47,10 @@ pub struct Explainer<'a> {
 }
 
 impl<'a> Explainer<'a> {
-    /// An explainer with these ask. Without a policy only recorded steps can be explained.
+    /// An explainer with these parameters. Without a policy it predicts no actions beyond the record.
     ///
     /// # Errors
-    /// When a parameter is out of its range, or there is no reward of a name.
+    /// When a parameter is out of range, or a reward name is unknown.
     pub fn new(
         dynamics: &'a dyn Dynamics,
         policy: Option<&'a dyn Policy>,
@@ -60,23 +63,23 @@ impl<'a> Explainer<'a> {
         Ok(Self { dynamics, agent, graph, ask, targets, scale: None })
     }
 
-    /// The same explainer, for which values differ only by more than a share of their spread in the
-    /// data: what a model is not exact about is then not told.
+    /// The same explainer, which ignores differences up to this share of a variable's standard
+    /// deviation in the data. Small errors of the model are then not reported as differences.
     #[must_use]
     pub fn with_scale(self, scale: Scale, negligible: f64) -> Self {
         Self { scale: Some((scale, negligible)), ..self }
     }
 
-    /// The ask.
+    /// The parameters.
     #[must_use]
     pub fn asked(&self) -> &Ask {
         &self.ask
     }
 
-    /// Why was this action taken: what does it lead to?
+    /// Why was this action taken? What does it lead to?
     ///
     /// # Errors
-    /// When the moment is none of the model's.
+    /// When the moment does not fit the model's schema.
     pub fn why(&self, moment: &Moment) -> Result<Why, ExplainError> {
         let factual = self.factual(moment)?;
         self.explain(factual, Origin::default())
@@ -85,7 +88,7 @@ impl<'a> Explainer<'a> {
     /// Why this action and not another?
     ///
     /// # Errors
-    /// When the moment or the action is none of the model's.
+    /// When the moment or the action does not fit the model's schema.
     pub fn why_not(&self, moment: &Moment, action: &[f64]) -> Result<Contrast, ExplainError> {
         self.what_if(moment, &Change::action(action))
     }
@@ -93,25 +96,9 @@ impl<'a> Explainer<'a> {
     /// What if the action, the state or both had been different?
     ///
     /// # Errors
-    /// When the moment or the change is none of the model's.
+    /// When the moment or the change does not fit the model's schema.
     pub fn what_if(&self, moment: &Moment, change: &Change) -> Result<Contrast, ExplainError> {
-        let schema = self.schema();
-        let factual = self.factual(moment)?;
-        let state = change.state(schema, moment.state())?;
-        let action = change.action.clone().unwrap_or_else(|| moment.action().to_vec());
-        check_values(schema, schema.action_slots(), &action)?;
-        let noise = self.noise(&factual);
-        let start = (&state[..], &action[..]);
-        let follow =
-            |step: usize, state: &[f64]| self.agent.act(schema, factual.steps().get(step), state);
-        let counterfactual = self.course(&factual, &noise, start, &follow)?;
-        let keep = |step: usize, state: &[f64]| match factual.steps().get(step) {
-            Some(step) => Some(step.action.clone()),
-            None => self.agent.mode(state),
-        };
-        let held = self.course(&factual, &noise, start, &keep)?;
-        let discount = self.ask.discount;
-        let credit = Credit::new(&factual, &counterfactual, &held, &self.targets, discount);
+        let Comparison { factual, counterfactual, credit } = self.compare(moment, change)?;
         let origin = change.origin(factual.shape(), moment.state(), moment.action());
         let factual = self.explain(factual, origin.clone())?;
         let counterfactual = self.explain(counterfactual, origin)?;
@@ -126,33 +113,60 @@ impl<'a> Explainer<'a> {
         Ok(Contrast { change, factual, counterfactual, minimal, credit, doubts, scale })
     }
 
-    /// What each of these actions would be paid within the horizon, under the same noise; the action taken
-    /// what it was paid.
+    /// What [`why_not`](Self::why_not) and [`what_if`](Self::what_if) claim to happen, without the
+    /// chains that explain it.
     ///
     /// # Errors
-    /// When the moment or an action is none of the model's.
+    /// When the moment or the change does not fit the model's schema.
+    pub fn compare(&self, moment: &Moment, change: &Change) -> Result<Comparison, ExplainError> {
+        let schema = self.schema();
+        let factual = self.factual(moment)?;
+        let state = change.state(schema, moment.state())?;
+        let action = change.action.clone().unwrap_or_else(|| moment.action().to_vec());
+        check_values(schema, schema.action_slots(), &action)?;
+        let noise = self.noise(&factual);
+        let start = (&state[..], &action[..]);
+        let follow =
+            |step: usize, state: &[f64]| self.agent.act(schema, factual.steps().get(step), state);
+        let counterfactual = self.simulate(&factual, &noise, start, &follow)?;
+        let keep = |step: usize, state: &[f64]| match factual.steps().get(step) {
+            Some(step) => Some(step.action.clone()),
+            None => self.agent.mode(state),
+        };
+        let held = self.simulate(&factual, &noise, start, &keep)?;
+        let discount = self.ask.discount;
+        let credit = Credit::new(&factual, &counterfactual, &held, &self.targets, discount);
+        Ok(Comparison { factual, counterfactual, credit })
+    }
+
+    /// The return of each action within the horizon, under the same noise. For the action taken it is
+    /// the factual return.
+    ///
+    /// # Errors
+    /// When the moment or an action does not fit the model's schema.
     pub fn returns(&self, moment: &Moment, actions: &[Vec<f64>]) -> Result<Vec<f64>, ExplainError> {
         let schema = self.schema();
         let factual = self.factual(moment)?;
         let noise = self.noise(&factual);
         let follow =
             |step: usize, state: &[f64]| self.agent.act(schema, factual.steps().get(step), state);
-        let paid = |action: &Vec<f64>| {
+        let return_of = |action: &Vec<f64>| {
             if action == moment.action() {
                 return Ok(factual.discounted(self.ask.discount));
             }
             check_values(schema, schema.action_slots(), action)?;
-            let course = self.course(&factual, &noise, (moment.state(), action), &follow)?;
-            Ok(course.discounted(self.ask.discount))
+            let start = (moment.state(), &action[..]);
+            let trajectory = self.simulate(&factual, &noise, start, &follow)?;
+            Ok(trajectory.discounted(self.ask.discount))
         };
-        actions.iter().map(paid).collect()
+        actions.iter().map(return_of).collect()
     }
 
     fn schema(&self) -> &Arc<Schema> {
         self.dynamics.schema()
     }
 
-    /// What was recorded, and beyond it the most likely course.
+    /// The recorded steps, continued by the most likely ones.
     fn factual(&self, moment: &Moment) -> Result<Trajectory, ExplainError> {
         let record = moment.record();
         if record.schema().variables() != self.schema().variables() {
@@ -171,7 +185,7 @@ impl<'a> Explainer<'a> {
         Ok(rollout(&mut world, begun, self.ask.horizon, &mut actor)?)
     }
 
-    /// The noise of every step: inferred where it was recorded, otherwise that of the most likely course.
+    /// The noise of every step: inferred for recorded steps, the most likely for predicted ones.
     fn noise(&self, factual: &Trajectory) -> Vec<Noise> {
         let noise = |step: &Step| {
             if step.recorded {
@@ -183,15 +197,15 @@ impl<'a> Explainer<'a> {
         factual.steps().iter().map(noise).collect()
     }
 
-    /// What follows from another beginning under the noise of the factual course.
+    /// The trajectory from another state or action, under the noise of the factual trajectory.
     ///
-    /// As long as state and action are what they were, what follows is what followed.
-    fn course(
+    /// While state and action equal the factual ones, the factual steps are kept.
+    fn simulate(
         &self,
         factual: &Trajectory,
         noise: &[Noise],
         (state, action): (&[f64], &[f64]),
-        later: &dyn Fn(usize, &[f64]) -> Option<Vec<f64>>,
+        later: &LaterActions<'_>,
     ) -> Result<Trajectory, ExplainError> {
         let mut actor = |step: usize, state: &[f64]| {
             if step == 0 { Some(action.to_vec()) } else { later(step, state) }

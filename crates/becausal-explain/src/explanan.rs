@@ -1,13 +1,13 @@
-//! The explanan: which variables of a chain an explanation tells about (the paper's appendix).
+//! The explanan: the variables of a chain that an explanation mentions (the paper's appendix).
 
 use crate::chain::{Chain, Node, Part, Trajectory, Way};
 
 /// A variable of an explanation, with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
-    /// Which variable, when.
+    /// The variable and its step.
     pub node: Node,
-    /// The value of a state variable one step before.
+    /// The value one step before, for state variables.
     pub before: Option<Vec<f64>>,
     /// Its value.
     pub value: Vec<f64>,
@@ -16,7 +16,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// What a trajectory says about a node, `None` when it ends before.
+    /// The fact about a node of a trajectory; `None` if the trajectory ends before it.
     #[must_use]
     pub fn of(trajectory: &Trajectory, node: Node) -> Option<Self> {
         Some(Self {
@@ -27,14 +27,14 @@ impl Fact {
         })
     }
 
-    /// Whether the value is another than one step before; what has no before counts as changed.
+    /// Whether the value differs from the one before. Without a value before it counts as changed.
     #[must_use]
     pub fn changed(&self) -> bool {
         self.before.as_ref().is_none_or(|before| differ(before, &self.value))
     }
 }
 
-/// Whether two values differ by more than rounding.
+/// Whether two values differ by more than rounding errors.
 #[must_use]
 pub fn differ(left: &[f64], right: &[f64]) -> bool {
     const ROUNDING: f64 = 1e-9;
@@ -45,25 +45,25 @@ pub fn differ(left: &[f64], right: &[f64]) -> bool {
         })
 }
 
-/// The tuple (`x_r`, `x_h`, `x_i`) that an explanation is told from.
+/// The tuple (`x_r`, `x_h`, `x_i`) that an explanation is made from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanan {
     /// `x_r`: the rewards in the chain.
     pub rewards: Vec<Fact>,
-    /// `x_h`: the state variables at the beginning that are in the chain.
+    /// `x_h`: the state variables of the first step that act with the action or were changed.
     pub heads: Vec<Fact>,
-    /// `x_i`: variables between them.
+    /// `x_i`: the variables in between.
     pub intermediates: Vec<Fact>,
 }
 
 impl Explanan {
-    /// All intermediate variables.
+    /// The explanan with all intermediate variables.
     #[must_use]
     pub fn complete(chain: &Chain) -> Self {
         Self::with(chain, |_| true)
     }
 
-    /// Of the intermediate variables only the parents of the rewards.
+    /// The explanan whose intermediate variables are only the parents of the rewards.
     #[must_use]
     pub fn minimal(chain: &Chain) -> Self {
         let mut parents: Vec<Node> =

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! Moment    ── Explainer::why ───────────────► Why       chain, complete and minimal explanan, evidence
-//!           ── Explainer::why_not, what_if ──► Contrast  two of them, what differs, credit
-//! environment that can be cloned ── audit ───► Audit     how often such contrasts hold
+//!           ── Explainer::why_not, what_if ──► Contrast  two of them, differences, credit
+//! environment that can be cloned ── audit ───► Audit     how often contrasts are right
 //! ```
 //!
-//! A contrast compares what happened with what would have happened under the *same noise*: the noise
-//! of recorded steps is inferred and used again, and beyond the record both take the most likely course.
+//! A contrast compares what happened with what would have happened under the *same noise*. The noise
+//! of recorded steps is inferred and used again; later steps are the most likely ones.
 //!
 //! ```
 //! use becausal_core::{Policy, Transitions};
@@ -55,7 +55,7 @@ pub use ask::Ask;
 pub use audit::{Acting, Audit, AuditParams, CurvePoint, Trivial, audit};
 pub use audit_case::{AuditCase, Auditor};
 pub use change::Change;
-pub use contrast::{Contrast, ContrastiveExplanan};
+pub use contrast::{Comparison, Contrast, ContrastiveExplanan};
 pub use credit::{Credit, CreditPart};
 pub use decision::{Decision, decisions};
 pub use error::ExplainError;

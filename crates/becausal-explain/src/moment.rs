@@ -8,7 +8,7 @@ use becausal_core::Transitions;
 use becausal_core::schema::Schema;
 use becausal_core::trajectory::{Step, Trajectory, TrajectoryError};
 
-/// A state and an action, and what was recorded from there on.
+/// A state, an action, and the recorded steps from there on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
     record: Trajectory,
@@ -17,7 +17,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// A step of recorded data and what follows it, as far as any answer looks ahead.
+    /// A step of recorded data and the steps after it, up to the maximum horizon.
     ///
     /// # Errors
     /// When there is no such episode or step.
@@ -27,7 +27,7 @@ impl Moment {
         Ok(Self { record, state, action })
     }
 
-    /// A step of an episode that was played, and what follows it.
+    /// A step of a played episode and the steps after it.
     ///
     /// # Errors
     /// When the episode has no such step.
@@ -45,7 +45,7 @@ impl Moment {
     /// Recorded steps, the first of which is step `first` of its episode.
     ///
     /// # Errors
-    /// When there are none, or their sizes do not fit the schema.
+    /// When there are no steps, or their sizes do not fit the schema.
     pub fn of_steps(
         schema: Arc<Schema>,
         first: usize,
@@ -62,10 +62,10 @@ impl Moment {
         Ok(Self { record: Trajectory::new(schema, first, steps)?, state, action })
     }
 
-    /// A state and an action that nobody recorded.
+    /// A state and an action without a record.
     ///
     /// # Errors
-    /// When a value is none of its variable's.
+    /// When a value is invalid for its variable.
     pub fn imagined(
         schema: &Arc<Schema>,
         state: Vec<f64>,
@@ -83,20 +83,20 @@ impl Moment {
         &self.state
     }
 
-    /// The action that is asked about.
+    /// The action asked about.
     #[must_use]
     pub fn action(&self) -> &[f64] {
         &self.action
     }
 
-    /// What was recorded from there on; may be nothing.
+    /// The recorded steps from there on; may be empty.
     #[must_use]
     pub fn record(&self) -> &Trajectory {
         &self.record
     }
 }
 
-/// Refuses values that are none of their variables'.
+/// Checks the number of values, and that each is valid for its variable.
 pub(super) fn check_values(
     schema: &Schema,
     slots: std::ops::Range<usize>,

@@ -1,4 +1,4 @@
-//! What counts as a change: a share of a variable's spread in the data.
+//! What counts as a change: a share of a variable's standard deviation in the data.
 
 use std::ops::Range;
 
@@ -9,23 +9,23 @@ use becausal_core::data::Spread;
 use becausal_core::schema::{Kind, Schema};
 
 /// A difference below this share of a variable's standard deviation in the data is negligible.
-/// Explanations do not tell it, and an audit does not count it: both mean the same by a change.
+/// Explanations leave it out and the audit does not count it.
 pub const NEGLIGIBLE: f64 = 0.01;
 
-/// How far the effects (next states, then outcomes) are spread in the data.
+/// The standard deviations of the effects (next states, then outcomes) in the data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
-    /// The numbers of each effect in (s', o), and for each number its standard deviation; `None`
-    /// where any difference counts.
+    /// For each effect, its range in (s', o) and the standard deviation of each number; `None` for
+    /// categories and booleans, where any difference counts.
     effects: Vec<(Range<usize>, Vec<Option<f64>>)>,
-    /// How many of the effects are outcomes.
+    /// The number of effects that are outcomes.
     outcomes: usize,
     /// The standard deviation of the sum of all reward terms.
     reward: f64,
 }
 
 impl Scale {
-    /// The spread of everything in recorded data.
+    /// The standard deviations in recorded data.
     #[must_use]
     pub fn of(data: &Transitions) -> Self {
         let schema = data.schema();
@@ -35,9 +35,9 @@ impl Scale {
         let outcomes = shape.outcomes.iter().map(|r| r.start + offset..r.end + offset);
         let ranges = shape.states.iter().cloned().chain(outcomes);
         let effects = ranges.map(|range| {
-            let spreads = slots[range.clone()].iter().map(|&slot| spread(data, schema, slot));
-            let spreads = spreads.collect();
-            (range, spreads)
+            let deviations = slots[range.clone()].iter().map(|&slot| deviation(data, schema, slot));
+            let deviations = deviations.collect();
+            (range, deviations)
         });
         let rewards = data.total_reward();
         let mean = rewards.iter().sum::<f64>() / rewards.len().max(1) as f64;
@@ -52,16 +52,16 @@ impl Scale {
         self.effects.len()
     }
 
-    /// Whether an effect differs between two worlds, each given as (s', o), by more than a share of
-    /// its spread. Categories and booleans differ when they are not the same.
+    /// Whether an effect differs by more than a share of its standard deviation. `left` and `right`
+    /// are (s', o) in two trajectories. Categories and booleans differ unless they are equal.
     #[must_use]
     pub fn differs(&self, effect: usize, left: &[f64], right: &[f64], share: f64) -> bool {
-        let (range, spreads) = &self.effects[effect];
-        range.clone().zip(spreads).any(|(at, s)| exceeds(left[at], right[at], *s, share))
+        let (range, deviations) = &self.effects[effect];
+        range.clone().zip(deviations).any(|(at, d)| exceeds(left[at], right[at], *d, share))
     }
 
-    /// Whether the value of a node differs between two worlds. What is neither a state nor an outcome
-    /// differs when it is not the same but for rounding.
+    /// Whether two values of a node differ. Actions and rewards differ unless they are equal up to
+    /// rounding.
     #[must_use]
     pub fn differs_at(&self, node: Node, left: &[f64], right: &[f64], share: f64) -> bool {
         let states = self.effects.len() - self.outcomes;
@@ -70,11 +70,11 @@ impl Scale {
             Part::Outcome => states + node.index,
             Part::Action | Part::Reward => return differ(left, right),
         };
-        let Some((_, spreads)) = self.effects.get(effect).filter(|_| left.len() == right.len())
+        let Some((_, deviations)) = self.effects.get(effect).filter(|_| left.len() == right.len())
         else {
             return differ(left, right);
         };
-        left.iter().zip(right).zip(spreads).any(|((a, b), spread)| exceeds(*a, *b, *spread, share))
+        left.iter().zip(right).zip(deviations).any(|((a, b), d)| exceeds(*a, *b, *d, share))
     }
 
     /// The smallest reward difference that is not negligible.
@@ -84,17 +84,17 @@ impl Scale {
     }
 }
 
-/// Whether two numbers differ by more than a share of their spread.
-fn exceeds(left: f64, right: f64, spread: Option<f64>, share: f64) -> bool {
+/// Whether two numbers differ by more than a share of their standard deviation.
+fn exceeds(left: f64, right: f64, deviation: Option<f64>, share: f64) -> bool {
     let difference = (left - right).abs();
-    match spread {
-        // Rounding is no change, whatever the spread.
-        Some(spread) => difference > (share * spread).max(1e-9 * left.abs().max(1e-3)),
+    match deviation {
+        // A rounding error is never a change.
+        Some(deviation) => difference > (share * deviation).max(1e-9 * left.abs().max(1e-3)),
         None => difference != 0.0,
     }
 }
 
-fn spread(data: &Transitions, schema: &Schema, slot: usize) -> Option<f64> {
+fn deviation(data: &Transitions, schema: &Schema, slot: usize) -> Option<f64> {
     match schema.variable_of(slot).kind {
         Kind::Boolean | Kind::Categorical(_) => None,
         Kind::Continuous(_) | Kind::Integer(_) => {

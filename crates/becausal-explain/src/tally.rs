@@ -1,20 +1,20 @@
-//! Counting how often a claim is right.
+//! Counts how often claims are right.
 
-/// Claims about what changes, against what changed.
+/// Claims about what changes, compared with what changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Claimed, and so it was.
+    /// True positives: claimed, and it changed.
     pub right: usize,
-    /// Claimed, and it was not so.
+    /// False positives: claimed, but it did not change.
     pub wrong: usize,
-    /// Not claimed, and it was so.
+    /// False negatives: not claimed, but it changed.
     pub missed: usize,
 }
 
 impl Tally {
     /// Counts one claim.
-    pub fn count(&mut self, claimed: bool, true_: bool) {
-        match (claimed, true_) {
+    pub fn count(&mut self, claimed: bool, changed: bool) {
+        match (claimed, changed) {
             (true, true) => self.right += 1,
             (true, false) => self.wrong += 1,
             (false, true) => self.missed += 1,
@@ -29,20 +29,20 @@ impl Tally {
         self.missed += other.missed;
     }
 
-    /// Of what was claimed, the share that was so; 1 when nothing was claimed.
+    /// The share of the claims that are right; 1 if nothing was claimed.
     #[must_use]
     pub fn precision(&self) -> f64 {
         share(self.right, self.right + self.wrong)
     }
 
-    /// Of what was so, the share that was claimed; 1 when nothing was so.
+    /// The share of the changes that were claimed; 1 if nothing changed.
     #[must_use]
     pub fn recall(&self) -> f64 {
         share(self.right, self.right + self.missed)
     }
 }
 
-/// A share; 1 of nothing.
+/// `part / whole`, and 1 if `whole` is 0.
 pub(super) fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }

@@ -1,4 +1,4 @@
-//! Times of the world model. `cargo bench --bench model -- training|rollouts|products [--threads N]`
+//! Times of the world model. `cargo bench -p becausal-model --bench model -- training|rollouts|products [--threads N]`
 //!
 //! `training` fits networks of the size of CartPole and of LunarLander to random numbers and prints
 //! the milliseconds per batch of 1024 rows, averaged over all members that train in parallel.

@@ -8,7 +8,7 @@ use becausal_core::schema::Schema;
 
 use super::dynamics::{Dynamics, Noise, Prediction};
 
-/// A model that goes on from a state under given noise, and then under the most likely one.
+/// A model that continues from a state under given noise, and then takes the most likely course.
 pub struct ModelWorld<'a> {
     dynamics: &'a dyn Dynamics,
     noise: std::slice::Iter<'a, Noise>,

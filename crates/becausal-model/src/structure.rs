@@ -209,7 +209,7 @@ impl Structure {
     }
 }
 
-/// How often something happened to an effect that is no number: a state that changed, an outcome
+/// How often something happened to an effect that is not a number: a state that changed, an outcome
 /// that was not the usual one. None of a number.
 fn events(data: &Transitions, effect: usize) -> Option<usize> {
     let schema = data.schema();

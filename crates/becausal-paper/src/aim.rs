@@ -249,9 +249,10 @@ fn as_text(arguments: &Arguments, scores: &[Vec<Score>]) -> String {
         table.push(row.cells());
     }
     format!(
-        "Which states influence which effects under each action of {ID}: {} edges to recover from {} \
-         rows under random actions, tau {TAU}, {}.\n\n{}\nAccuracy: mean, standard deviation and \
-         worst over the seeds. SHD: structural Hamming distance, the mean number of wrong edges.\n",
+        "Which states influence which effects under each action of {ID}: {} edges to recover \
+         from {} rows under random actions, tau {TAU}, {}.\n\n{}\nAccuracy: mean, standard \
+         deviation and worst over the seeds. SHD: structural Hamming distance, the mean number of \
+         wrong edges.\n",
         scores.first().and_then(|of_method| of_method.first()).map_or(0, |score| score.pairs),
         count(arguments.rows),
         counted(arguments.seeds.len(), "seed"),

@@ -166,11 +166,13 @@ fn claims(section: &ComparisonSection) -> String {
             word = claim.agreement.word(),
         )
     };
+    let label = format!("{} about {}", counted(section.claims.len(), "statement"), section.title);
+    let headings = ["the paper says", "becausal measures", "", "why"];
     format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"claims\">\
-         <thead><tr><th scope=\"col\">the paper says</th><th scope=\"col\">becausal measures</th><th scope=\"col\"></th>\
-         <th scope=\"col\">why</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
-        escaped(&format!("{} about {}", counted(section.claims.len(), "statement"), section.title)),
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
+         <table class=\"claims\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table></div>\n",
+        escaped(&label),
+        each(headings, |heading| format!("<th scope=\"col\">{heading}</th>")),
         each(&section.claims, row)
     )
 }

@@ -187,7 +187,7 @@ fn settings(
         settings.change(change, "the settings of the curves")?;
     }
     if settings.model == Imagination::None {
-        // Its preset is for more steps than a model needs. With few steps it has to update more often.
+        // Its preset is for more steps than a model needs. With few steps, update more often.
         settings.epoch_steps = settings.epoch_steps.min(settings.steps.div_ceil(CHART_POINTS));
         settings.samples = settings.samples.min(settings.epoch_steps);
     }

@@ -57,12 +57,12 @@ enum Command {
         becausal-paper curves --quick -o curves                # minutes: does everything work?\n  \
         becausal-paper curves --env CartPole-v1 -o curves      # minutes\n  \
         becausal-paper curves --seeds 1,2,3,4,5 -o curves      # four environments, hours\n\n\
-        All four kinds of training get the same number of real steps. After every epoch the policy is \
-        evaluated in the environment, always taking its most likely action. The table shows the \
-        best policy of each seed in new episodes. DIR gets, for each environment, a .csv of all \
-        evaluations and a chart: the mean over the seeds and their range. The comparison is about \
-        sample efficiency: a model generates additional experience from the real steps, which takes \
-        computing time.")]
+        All four kinds of training get the same number of real steps. After every epoch the \
+        policy is evaluated in the environment, always taking its most likely action. The table \
+        shows the best policy of each seed in new episodes. DIR gets, for each environment, a \
+        .csv of all evaluations and a chart: the mean over the seeds and their range. The \
+        comparison is about sample efficiency: a model generates additional experience from the \
+        real steps, which takes computing time.")]
     Curves(curves::Arguments),
     /// The figures, Table 1 and the curves on one page: the paper's results beside ours
     #[command(after_help = "Examples:\n  becausal-paper examples --quick -o quick\n  \

@@ -48,6 +48,12 @@ fn the_quick_version_has_every_figure_beside_the_papers() {
     ] {
         assert!(at.join("here").join(name).is_file(), "{name} is missing");
     }
+    for (name, recorded) in [("lander-graph.json", 1000), ("marines-graph.json", 600)] {
+        let graph = fs::read_to_string(at.join("here").join(name)).expect("a graph");
+        let graph: Value = serde_json::from_str(&graph).expect("JSON");
+        let rows = graph["rows"].as_u64().expect("a number");
+        assert!(0 < rows && rows < recorded, "{name} is discovered without the held-out episodes");
+    }
     fs::create_dir(at.join("mine")).expect("a folder");
     fs::write(at.join("mine/letter.txt"), "dear").expect("a file");
     let words = fails(at, &["examples", "--quick", "-o", "mine"], 1);

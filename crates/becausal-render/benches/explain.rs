@@ -1,8 +1,8 @@
-//! How long explanations take, and what an audit gives for the rules themselves as a model:
-//! `cargo bench --bench explain`.
+//! The time that explanations take, and an audit with the exact rules as a model:
+//! `cargo bench -p becausal-render --bench explain`.
 
 #[path = "../../becausal-explain/tests/suite/exact.rs"]
-#[allow(dead_code)] // the tests need more of it
+#[allow(dead_code)] // the tests use the rest
 mod exact;
 #[path = "../tests/suite/explanations.rs"]
 #[allow(dead_code)]
@@ -75,7 +75,7 @@ fn main() {
     audit_rules("BuildMarine-v0", &Exact::build_marine());
 }
 
-/// Audits the rules of an environment as its model, under random actions.
+/// Audits the exact rules of an environment, under random actions.
 fn audit_rules(id: &str, rules: &Exact) {
     let environment = find(id).and_then(|entry| entry.make(&Options::default())).expect("made");
     let schema = Arc::clone(environment.schema());
@@ -97,7 +97,7 @@ fn audit_rules(id: &str, rules: &Exact) {
     println!("\n{id}: {}", audit.text());
 }
 
-/// The best of some repetitions, being the least disturbed.
+/// Prints the shortest time of some repetitions, which is the least disturbed.
 fn report(what: &str, repeats: usize, mut work: impl FnMut()) {
     let mut best = f64::INFINITY;
     for _ in 0..repeats {

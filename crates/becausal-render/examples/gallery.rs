@@ -1,7 +1,7 @@
 //! Draws the pictures of the tests: `cargo run --example gallery -- FOLDER`.
 
 #[path = "../../becausal-explain/tests/suite/exact.rs"]
-#[allow(dead_code)] // the tests need more of it
+#[allow(dead_code)] // the tests use the rest
 mod exact;
 #[path = "../tests/suite/explanations.rs"]
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! What is written on links: each where it covers nothing that has to be read.
+//! The labels of links, placed so that they cover no node and no other label.
 
 use super::colour;
 use super::drawing::{Anchor, Text};
@@ -9,24 +9,24 @@ use super::layout::{PlacedLink, PlacedNode};
 use super::picture::Picture;
 
 const LABEL: Font = Font::regular(11.0);
-/// Kept free around a label.
+/// The free space around a label.
 const CLEARANCE: f64 = 3.0;
-const WIDEST: f64 = 110.0;
+const MAX_LABEL_WIDTH: f64 = 110.0;
 
-/// The gap between columns in which the widest label leaves some of its link to be seen.
+/// The gap between columns that leaves part of a link visible beside the widest label.
 pub fn gap(picture: &Picture) -> f64 {
     let labels = picture.links().iter().filter_map(|link| link.label.as_deref());
-    let widths = labels.map(|label| LABEL.width(&shorten(label, LABEL, WIDEST)) + 80.0);
+    let widths = labels.map(|label| LABEL.width(&shorten(label, LABEL, MAX_LABEL_WIDTH)) + 80.0);
     widths.fold(0.0, f64::max)
 }
 
-/// How many links have their label.
-pub fn placed(links: &[PlacedLink]) -> usize {
+/// The number of links with a placed label.
+pub fn placed_labels(links: &[PlacedLink]) -> usize {
     links.iter().filter(|link| link.label.is_some()).count()
 }
 
-/// Puts the labels of links on their curves, strongest link first: inside `room`, clear of nodes and
-/// of each other, covering as few other links as possible and near the middle.
+/// Puts the labels of links on their curves, strongest link first. Labels are inside `room`, clear of
+/// nodes and of each other, near the middle, and cover as few other links as possible.
 pub fn label_links(
     picture: &Picture,
     nodes: &[Vec<PlacedNode>],
@@ -41,15 +41,15 @@ pub fn label_links(
     ranked.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)).then(a.cmp(&b)));
     for index in ranked {
         let label = picture.links()[index].label.as_deref().unwrap_or_default();
-        let content = shorten(label, LABEL, WIDEST);
+        let content = shorten(label, LABEL, MAX_LABEL_WIDTH);
         let (width, height) = (LABEL.width(&content), LABEL.line());
-        // On the line, or, where that would hide another, beside it.
+        // On the line, or beside it if it would hide another link.
         let aside = f64::midpoint(height, links[index].width) + 1.0;
         let mut best: Option<(f64, Point)> = None;
         for curve in &links[index].curves {
             for step in 3_u8..=17 {
                 let share = f64::from(step) / 20.0;
-                for (down, price) in [(0.0, 0.0), (-aside, 0.5), (aside, 0.5)] {
+                for (down, penalty) in [(0.0, 0.0), (-aside, 0.5), (aside, 0.5)] {
                     let place = curve.at(share);
                     let place = Point::new(place.x, place.y + down);
                     let area =
@@ -59,7 +59,7 @@ pub fn label_links(
                     }
                     let text = Area::around(place, width, height);
                     let covered = covered(&samples, index, &text);
-                    let cost = covered as f64 + (share - 0.5).abs() + price;
+                    let cost = covered as f64 + (share - 0.5).abs() + penalty;
                     if best.is_none_or(|(least, _)| cost < least) {
                         best = Some((cost, place));
                     }

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::text::{Alignment, Table};
 use becausal_explain::{Audit, Trivial};
 
-/// An audit as people and programs read it.
+/// An audit as text and as JSON.
 pub trait AuditText {
-    /// The scores in words and as a table, with the trivial explainers beside them.
+    /// The scores in words and as a table, with the baselines.
     fn text(&self) -> String;
 
-    /// The same for other programs.
+    /// The scores as JSON.
     fn json(&self) -> Value;
 }
 
@@ -63,18 +63,17 @@ impl AuditText for Audit {
         text
     }
 
-    /// The figures as JSON.
     fn json(&self) -> Value {
         let trivial: serde_json::Map<String, Value> = self
             .trivial
             .iter()
             .map(|trivial| {
-                let figures = json!({
+                let scores = json!({
                     "precision": trivial.changes.precision(),
                     "recall": trivial.changes.recall(),
                     "sign": trivial.sign,
                 });
-                (trivial.name.to_owned(), figures)
+                (trivial.name.to_owned(), scores)
             })
             .collect();
         let curve: Vec<Value> = self

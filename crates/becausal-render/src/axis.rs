@@ -1,19 +1,19 @@
-//! Axes: round numbers at even distances, written with just enough digits.
+//! Axes: evenly spaced round numbers, with just enough digits.
 
-/// A scale from values to places, with its ticks.
+/// A linear scale from values to positions, with its ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     /// The values at both ends.
     pub range: (f64, f64),
-    /// The places of both ends.
+    /// The positions of both ends.
     pub places: (f64, f64),
-    /// The values that are marked and what is written there.
+    /// The values of the ticks and their labels.
     pub ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
     /// An axis for values from `low` to `high` with about `count` ticks. With `round_ends` the axis
-    /// is widened to the ticks around the values; otherwise it ends with the values.
+    /// extends to the next tick at both ends; otherwise it ends at the values.
     #[must_use]
     pub fn new(low: f64, high: f64, count: usize, places: (f64, f64), round_ends: bool) -> Self {
         let (low, high) = if low == high {
@@ -33,13 +33,13 @@ impl Axis {
         let mut index = first;
         while index <= last && ticks.len() < 100 {
             let value = index * step;
-            ticks.push((value, written(value, step)));
+            ticks.push((value, tick_label(value, step)));
             index += 1.0;
         }
         Self { range, places, ticks }
     }
 
-    /// The place of a value.
+    /// The position of a value.
     #[must_use]
     pub fn place(&self, value: f64) -> f64 {
         let share = (value - self.range.0) / (self.range.1 - self.range.0);
@@ -54,8 +54,8 @@ fn round_step(rough: f64) -> f64 {
     rounded.unwrap_or(10.0) * power
 }
 
-/// A tick's value with the digits that its step needs; thousands as `k`, millions as `M`.
-fn written(value: f64, step: f64) -> String {
+/// The label of a tick, with the digits that the step needs; thousands as `k`, millions as `M`.
+fn tick_label(value: f64, step: f64) -> String {
     let value = if value.abs() < step * 1e-6 { 0.0 } else { value };
     if !(1e-4..1e9).contains(&step) {
         return if value == 0.0 { "0".to_owned() } else { format!("{value:.1e}") };

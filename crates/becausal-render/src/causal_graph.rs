@@ -1,4 +1,4 @@
-//! The picture of a causal graph: causes left, effects right, width for strength.
+//! The picture of a causal graph: causes on the left, effects on the right, width shows strength.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use super::reason::reason_words;
 use becausal_core::schema::{Role, Schema};
 use becausal_discovery::{ActionGraph, CausalGraph, CauseId, Pair, Verdict};
 
-/// Reasons that are spelled out below a picture; the rest is in the graph itself.
+/// The maximum number of reasons below a picture; the graph itself has them all.
 const MAX_REASONS: usize = 4;
 
-/// The picture of a graph: edges solid, as wide as they are strong; pairs that the data cannot
-/// tell dashed; edges that may be proxies dotted.
+/// The picture of a graph. Edges are solid, and wider if stronger. Untestable pairs are dashed. Edges
+/// that may be proxies are dotted.
 ///
 /// # Errors
-/// When a strength is not between 0 and 1, as it always is in a graph that was discovered.
+/// When a strength is not between 0 and 1, which never happens in a discovered graph.
 pub fn graph_picture(graph: &CausalGraph, schema: &Schema) -> Result<Picture, PictureError> {
     let title = format!("What causes what in {}", schema.name());
     let causes: Vec<CauseId> = (0..graph.causes().len()).map(CauseId).collect();
@@ -41,7 +41,7 @@ pub fn action_picture(
     draw(&title, graph, &part.pairs, &causes, schema)
 }
 
-/// `causes` are those that get a node.
+/// `causes` are the causes that get a node.
 fn draw(
     title: &str,
     graph: &CausalGraph,
@@ -81,7 +81,7 @@ fn draw(
         .map(|picture| picture.with_footnotes(footnotes(graph, pairs)))
 }
 
-/// What a variable is, by its name with or without prime.
+/// The kind of a variable, by its name with or without a prime.
 fn kind(schema: &Schema, name: &str) -> NodeKind {
     let name = name.strip_suffix('\'').unwrap_or(name);
     match schema.variables().iter().find(|variable| variable.name == name).map(|v| v.role) {
@@ -91,7 +91,7 @@ fn kind(schema: &Schema, name: &str) -> NodeKind {
     }
 }
 
-/// Only what the picture shows.
+/// The entries for what the picture shows.
 fn legend(pairs: &[Pair], kinds: &[NodeKind]) -> Vec<LegendEntry> {
     let mut entries = Vec::new();
     for (kind, text) in
@@ -120,7 +120,7 @@ fn legend(pairs: &[Pair], kinds: &[NodeKind]) -> Vec<LegendEntry> {
     entries
 }
 
-/// What the graph was found from, and why some pairs could not be told, most frequent first.
+/// The data behind the graph, and why some pairs are untestable, most frequent reason first.
 fn footnotes(graph: &CausalGraph, pairs: &[Pair]) -> Vec<String> {
     let edges = pairs.iter().filter(|pair| pair.verdict == Verdict::Edge).count();
     let correction = if graph.corrected { ", corrected for the number of pairs" } else { "" };
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_are_solid_unknowns_dashed_and_the_rest_is_not_drawn() {
+    fn edges_are_solid_untestable_pairs_dashed_and_the_rest_is_not_drawn() {
         let schema = schema();
         let mut graph = CausalGraph::new("auto", 0.001, &schema.causes(), &schema.effects());
         let evidence = [(1e-9, 0.9), (1e-9, 0.3), (0.6, 0.0), (1.0, 0.0)];

@@ -1,10 +1,10 @@
-//! The picture of a chain: time in columns, the action at the left, rewards at the right.
+//! The picture of a chain: a column per step, the action on the left, rewards on the right.
 
 use super::explained::WhyView;
 use super::layout::{LayoutOptions, NodeOrder, Spacing};
 use super::picture::{LegendEntry, LinkStyle, NodeKind, Picture, PictureError, Sample, Tone};
 use super::sketch::Sketch;
-use super::strokes::{Stroke, strokes, without_unmoved};
+use super::strokes::{Stroke, strokes, without_unchanged};
 use super::words::{action_of, arrow, counted, minus, signed, value};
 use becausal_explain::chain::{Chain, Node, Part, Way};
 use becausal_explain::differ;
@@ -20,16 +20,16 @@ pub fn chain_layout() -> LayoutOptions {
 }
 
 impl WhyView<'_> {
-    /// The picture of the chain. What has moved since the action, and the way to the rewards, is in
-    /// the accent colour; what acts together with it is dark; the policy's choices are dotted.
+    /// The picture of the chain. Variables that changed and the paths to the rewards are in the accent
+    /// colour. Variables that act together with the action are dark. Choices of the policy are dotted.
     ///
     /// # Errors
-    /// When a weight is no number from 0 to 1, as it cannot be in a chain that was built.
+    /// When a weight is not between 0 and 1, which never happens in a chain.
     pub fn picture(&self) -> Result<Picture, PictureError> {
         self.picture_marking(&|_, _| false, "")
     }
 
-    /// The same with some influences of states in the second colour, and in the legend what they are.
+    /// The same with some influences of states in the second colour; `words` explains them in the legend.
     ///
     /// # Errors
     /// As [`picture`](Self::picture).
@@ -42,7 +42,7 @@ impl WhyView<'_> {
         let trajectory = chain.trajectory();
         let schema = trajectory.schema();
         let action = trajectory.steps().first().map_or(String::new(), |s| action_of(schema, s));
-        let moved = |node: Node| match node.part {
+        let changed = |node: Node| match node.part {
             Part::State if node.step > 0 => {
                 let (now, start) =
                     (trajectory.value(node), trajectory.value(Node { step: 0, ..node }));
@@ -62,23 +62,23 @@ impl WhyView<'_> {
                 let now = trajectory.value(node).unwrap_or_default();
                 let text =
                     variable.map_or(String::new(), |v| arrow(v, trajectory.before(node), now));
-                (text, node.step > 0 && moved(node))
+                (text, node.step > 0 && changed(node))
             }
             _ => {
                 let now = trajectory.value(node).unwrap_or_default();
-                (minus(&value(node.variable(schema), now)), node.step == 0 || moved(node))
+                (minus(&value(node.variable(schema), now)), node.step == 0 || changed(node))
             }
         };
-        let paid = |node: Node| trajectory.value(node).map_or(0.0, |v| v.iter().sum());
-        let mut strokes = strokes(chain, Tone::Accent, &paid);
+        let reward_of = |node: Node| trajectory.value(node).map_or(0.0, |v| v.iter().sum());
+        let mut strokes = strokes(chain, Tone::Accent, &reward_of);
         for stroke in strokes.iter_mut().filter(|stroke| stroke.way == Way::Influence) {
             if marked(stroke.from, stroke.to) {
                 stroke.tone = Tone::Alternative;
             }
         }
         let total = strokes.len();
-        let strokes = without_unmoved(strokes, &moved);
-        let unmoved = total - strokes.len();
+        let strokes = without_unchanged(strokes, &changed);
+        let unchanged = total - strokes.len();
         let origin = chain.graph().origin();
         Sketch {
             title: format!("Why {action} at step {}?", trajectory.first()),
@@ -87,7 +87,7 @@ impl WhyView<'_> {
             headings: headings(chain),
             legend: &|strokes| legend(strokes, words),
             strokes,
-            footnotes: notes(self.sentence(), unmoved, "values that have not moved"),
+            footnotes: notes(self.sentence(), unchanged, "values that have not moved"),
             description: self.sentence(),
             look: &look,
             is_source: &|node| origin.holds(node),
@@ -96,19 +96,19 @@ impl WhyView<'_> {
     }
 }
 
-/// The sentence below a picture, and how many influences make no part of it.
-pub(super) fn notes(sentence: String, unmoved: usize, unmoved_values: &str) -> Vec<String> {
+/// The sentence below a picture, and the number of influences left out.
+pub(super) fn notes(sentence: String, left_out: usize, unchanged_values: &str) -> Vec<String> {
     let mut notes = vec![sentence];
-    if unmoved > 0 {
-        let influences = counted(unmoved, "influence");
+    if left_out > 0 {
+        let influences = counted(left_out, "influence");
         notes.push(format!(
-            "Left out: {influences} through {unmoved_values} or to smaller rewards."
+            "Left out: {influences} through {unchanged_values} or to smaller rewards."
         ));
     }
     notes
 }
 
-/// The rewards of a chain summed over its steps, term by term.
+/// The sum of each reward term over the steps of a chain.
 fn reward_sums(chain: &Chain) -> Vec<f64> {
     let mut sums = vec![0.0; chain.trajectory().shape().rewards];
     for node in chain.rewards() {
@@ -117,7 +117,7 @@ fn reward_sums(chain: &Chain) -> Vec<f64> {
     sums
 }
 
-/// `step 12`, `step 13`, with a mark where values are predicted; rewards last.
+/// `step 12`, `step 13`, with a mark on predicted steps; rewards last.
 pub(super) fn headings(chain: &Chain) -> Vec<String> {
     let trajectory = chain.trajectory();
     let mut headings: Vec<String> = (0..=trajectory.len())
@@ -135,7 +135,7 @@ pub(super) fn link_entry(text: &str, style: LinkStyle, tone: Tone) -> LegendEntr
     LegendEntry { sample: Sample::Link { weight: 0.6, style, tone }, text: text.to_owned() }
 }
 
-/// Only what the picture shows.
+/// The entries for what the picture shows.
 fn legend(strokes: &[Stroke], marked: &str) -> Vec<LegendEntry> {
     let mut entries = vec![link_entry("chain to the rewards", LinkStyle::Solid, Tone::Accent)];
     if strokes.iter().any(|stroke| stroke.tone == Tone::Alternative) {
@@ -151,7 +151,7 @@ fn legend(strokes: &[Stroke], marked: &str) -> Vec<LegendEntry> {
     entries
 }
 
-/// A sample of every kind of node.
+/// A sample of every kind of node shown.
 pub(super) fn node_entries(strokes: &[Stroke]) -> Vec<LegendEntry> {
     let kinds = [
         (Part::State, NodeKind::State, "state"),

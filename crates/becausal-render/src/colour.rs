@@ -20,14 +20,14 @@ impl Colour {
         Self { red, green, blue, opacity: 100 }
     }
 
-    /// The same colour, see-through.
+    /// The same colour with this opacity.
     #[must_use]
     pub const fn with_opacity(self, percent: u8) -> Self {
         Self { opacity: percent, ..self }
     }
 
-    /// This colour mixed with white: `share` 1 is the colour itself, 0 is white. Links are mixed
-    /// rather than see-through, so that a line and its arrowhead have one colour.
+    /// This colour mixed with white: `share` 1 is the colour itself, 0 is white. Links are tinted, not
+    /// transparent, so that a line and its arrowhead have the same colour.
     #[must_use]
     pub fn tint(self, share: f64) -> Self {
         let mix = |part: u8| {
@@ -45,15 +45,15 @@ impl Colour {
     }
 }
 
-/// Paper.
+/// The background.
 pub const WHITE: Colour = Colour::new(255, 255, 255);
-/// Text that has to be read.
+/// Main text.
 pub const INK: Colour = Colour::new(0x1F, 0x29, 0x33);
-/// Text that accompanies.
+/// Secondary text.
 pub const GREY: Colour = Colour::new(0x5A, 0x65, 0x72);
 /// Guide lines.
 pub const LIGHT: Colour = Colour::new(0xD9, 0xDE, 0xE4);
-/// Links without a tone of their own.
+/// Plain links.
 pub const SLATE: Colour = Colour::new(0x46, 0x52, 0x60);
 /// Okabe-Ito vermillion: the one accent.
 pub const VERMILLION: Colour = Colour::new(0xD5, 0x5E, 0x00);

@@ -1,4 +1,4 @@
-//! The picture of a contrast: two chains over each other, and the waterfall of their rewards.
+//! The picture of a contrast: two chains in one picture, and the waterfall of their rewards.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use super::chain_picture::{headings, link_entry, node_entries, notes};
 use super::explained::ContrastView;
 use super::picture::{LegendEntry, LinkStyle, Picture, PictureError, Tone};
 use super::sketch::Sketch;
-use super::strokes::{Stroke, strokes, without_unmoved};
+use super::strokes::{Stroke, strokes, without_unchanged};
 use super::waterfall::{Term, TermError, Waterfall};
 use super::words::{after, arrow, instead, minus, signed};
 use becausal_explain::CreditPart;
 use becausal_explain::chain::{Node, Part, Way};
 
-/// Bars of a waterfall; smaller ones are put together.
-const MOST_TERMS: usize = 10;
+/// The maximum number of bars in a waterfall; the smallest terms share one bar.
+const MAX_TERMS: usize = 10;
 
 impl ContrastView<'_> {
-    /// The picture of both chains over each other: what carries the difference is in the accent colour,
-    /// influences of the other world alone are dashed; of values that differ both are shown.
+    /// Both chains in one picture. Influences that carry the difference are in the accent colour;
+    /// those of the other trajectory alone are dashed. If two values differ, both are shown.
     ///
     /// # Errors
-    /// When a weight is no number from 0 to 1, as it cannot be in a chain that was built.
+    /// When a weight is not between 0 and 1, which never happens in a chain.
     pub fn picture(&self) -> Result<Picture, PictureError> {
         let (this, other) = self.chains();
         let schema = this.trajectory().schema();
@@ -31,8 +31,8 @@ impl ContrastView<'_> {
             _ => self.differs(node).unwrap_or(true),
         };
         let sums = |node: Node| {
-            let of = |paid: fn(&CreditPart) -> f64| -> f64 {
-                self.credit.parts.iter().filter(|p| p.reward == node.index).map(paid).sum()
+            let of = |value: fn(&CreditPart) -> f64| -> f64 {
+                self.credit.parts.iter().filter(|p| p.reward == node.index).map(value).sum()
             };
             let sums = (of(|part| part.factual), of(|part| part.counterfactual));
             if self.is_what_if() { (sums.1, sums.0) } else { sums }
@@ -60,17 +60,17 @@ impl ContrastView<'_> {
             };
             (minus(&text), differs(node) || this.graph().origin().holds(node))
         };
-        let paid = |node: Node| {
+        let difference = |node: Node| {
             let same = |part: &&CreditPart| part.reward == node.index && part.step == node.step;
             self.credit.parts.iter().find(same).map_or(0.0, CreditPart::difference)
         };
         let all = overlay(
-            strokes(this, Tone::Accent, &paid),
-            strokes(other, Tone::Alternative, &paid),
+            strokes(this, Tone::Accent, &difference),
+            strokes(other, Tone::Alternative, &difference),
             steps,
         );
         let total = all.len();
-        let kept = without_unmoved(all, &differs);
+        let kept = without_unchanged(all, &differs);
         let longer = if this.trajectory().len() >= other.trajectory().len() { this } else { other };
         let origin = this.graph().origin();
         Sketch {
@@ -92,7 +92,7 @@ impl ContrastView<'_> {
         .picture()
     }
 
-    /// What each reward term adds to the difference in each step, and their sum.
+    /// The contribution of each reward term to the difference in each step, and their sum.
     ///
     /// # Errors
     /// When a reward is not a finite number.
@@ -101,9 +101,9 @@ impl ContrastView<'_> {
         let mut parts: Vec<&CreditPart> =
             self.credit.parts.iter().filter(|part| part.difference() != 0.0).collect();
         let mut rest = None;
-        if parts.len() > MOST_TERMS {
+        if parts.len() > MAX_TERMS {
             parts.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
-            let smaller = parts.split_off(MOST_TERMS - 1);
+            let smaller = parts.split_off(MAX_TERMS - 1);
             let sum = smaller.iter().map(|part| part.difference()).sum();
             rest = Some(Term { label: format!("{} smaller ones", smaller.len()), value: sum });
             parts.sort_by_key(|part| (part.step, part.reward));
@@ -117,9 +117,9 @@ impl ContrastView<'_> {
             .collect();
         terms.extend(rest);
         for term in &mut terms {
-            term.value = self.told(term.value);
+            term.value = self.in_asked_direction(term.value);
         }
-        let (this, other) = self.told_subjects();
+        let (this, other) = self.subjects_in_asked_order();
         Waterfall::new(
             format!("How much more reward {this} earns than {other}"),
             terms,
@@ -128,7 +128,7 @@ impl ContrastView<'_> {
     }
 
     fn legend(&self, strokes: &[Stroke]) -> Vec<LegendEntry> {
-        let (_, other) = self.told_subjects();
+        let (_, other) = self.subjects_in_asked_order();
         let mut entries = Vec::new();
         let shown = |tone: Tone| strokes.iter().any(|s| s.tone == tone && s.way != Way::Policy);
         if shown(Tone::Accent) {
@@ -149,26 +149,26 @@ impl ContrastView<'_> {
     }
 }
 
-/// Both sets of influences in the order of time; what is in both is as wide as the stronger.
+/// Both sets of influences in order of time. An influence in both has the larger weight.
 fn overlay(this: Vec<Stroke>, other: Vec<Stroke>, steps: usize) -> Vec<Stroke> {
-    // Rewards stand in the last column of the longer world.
-    let last = |mut stroke: Stroke| {
+    // Rewards are in the last column of the longer trajectory.
+    let with_last_reward = |mut stroke: Stroke| {
         if stroke.to.part == Part::Reward {
             stroke.to.step = steps;
         }
         stroke
     };
-    let mut all: Vec<Stroke> = this.into_iter().map(last).collect();
+    let mut all: Vec<Stroke> = this.into_iter().map(with_last_reward).collect();
     let places: BTreeMap<(Node, Node), usize> =
         all.iter().enumerate().map(|(place, stroke)| ((stroke.from, stroke.to), place)).collect();
-    for stroke in other.into_iter().map(last) {
+    for stroke in other.into_iter().map(with_last_reward) {
         match places.get(&(stroke.from, stroke.to)) {
             Some(&place) => all[place].weight = all[place].weight.max(stroke.weight),
             None => all.push(stroke),
         }
     }
-    // Whatever leads into a node before what leads out of it: first by time, then choices before
-    // effects, rewards last.
+    // Links into a node come before links out of it: sorted by time, choices before effects, rewards
+    // last.
     all.sort_by_key(|s| (s.to.part == Part::Reward, s.from.step, s.way != Way::Policy));
     all
 }

@@ -1,4 +1,4 @@
-//! Why this and not that: one sentence, and the steps.
+//! Contrasts as text: one sentence, and the steps.
 
 use std::fmt::Write;
 
@@ -10,41 +10,43 @@ use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Node, Part, Trajectory};
 use becausal_explain::{CreditPart, Doubt, Fact};
 
-const MOST_IN_SENTENCE: usize = 3;
-/// Lines of a step and of the reward difference; the rest is counted.
-const MOST_LINES: usize = 8;
+/// The maximum number of differences in the sentence; the rest is counted.
+const MAX_IN_SENTENCE: usize = 3;
+/// The maximum number of lines for a step and for the reward difference; the rest is counted.
+const MAX_LINES: usize = 8;
 
 impl ContrastView<'_> {
-    /// Whether the question is what a change would do, not why the action was taken.
+    /// Whether the question is *what if*, not *why not*.
     pub(super) fn is_what_if(&self) -> bool {
         !self.change.state.is_empty()
     }
 
-    /// The chain that is told about and the one that it is compared with. *Why not* tells what
-    /// happened, *what if* what would happen.
+    /// The chain that the text describes, then the one it is compared with. *Why not* describes what
+    /// happened; *what if* describes what would happen.
     pub(super) fn chains(&self) -> (&Chain, &Chain) {
         let (this, other) = (&self.factual.chain, &self.counterfactual.chain);
         if self.is_what_if() { (other, this) } else { (this, other) }
     }
 
-    fn courses(&self) -> (&Trajectory, &Trajectory) {
+    /// The trajectories of [`chains`](Self::chains), in the same order.
+    fn trajectories(&self) -> (&Trajectory, &Trajectory) {
         let (this, other) = self.chains();
         (this.trajectory(), other.trajectory())
     }
 
-    /// What is compared with what, the one that is told about first.
-    pub(super) fn told_subjects(&self) -> (String, String) {
+    /// The [`subjects`](Self::subjects) in the order of [`chains`](Self::chains).
+    pub(super) fn subjects_in_asked_order(&self) -> (String, String) {
         let (this, other) = self.subjects();
         if self.is_what_if() { (other, this) } else { (this, other) }
     }
 
-    /// The reward of the course that is told about less that of the other one, for a difference of
-    /// the factual less the counterfactual course.
-    pub(super) fn told(&self, difference: f64) -> f64 {
+    /// Turns a difference (factual minus counterfactual) into the direction that the text describes:
+    /// *what if* has the opposite sign.
+    pub(super) fn in_asked_direction(&self, difference: f64) -> f64 {
         if self.is_what_if() { 0.0 - difference } else { difference }
     }
 
-    /// What is compared with what: (`build = depot`, `build = none`), the factual one first.
+    /// The two alternatives, the factual one first: (`build = depot`, `build = none`).
     #[must_use]
     pub fn subjects(&self) -> (String, String) {
         let trajectory = self.factual.chain.trajectory();
@@ -83,7 +85,7 @@ impl ContrastView<'_> {
     /// The explanation in one sentence, from the minimally complete contrastive explanation.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let (this, other) = self.told_subjects();
+        let (this, other) = self.subjects_in_asked_order();
         let trajectory = self.factual.chain.trajectory();
         let schema = trajectory.schema();
         let steps = over_next(trajectory.len());
@@ -95,17 +97,17 @@ impl ContrastView<'_> {
             );
         }
         let differing = self.differing();
-        let difference = self.told(self.credit.difference());
+        let difference = self.in_asked_direction(self.credit.difference());
         if differing.is_empty() && difference == 0.0 {
             return format!("{start}, no reward and nothing that a reward reads differs {steps}.");
         }
         let mut words: Vec<String> = differing
             .iter()
-            .take(MOST_IN_SENTENCE)
+            .take(MAX_IN_SENTENCE)
             .filter_map(|&node| self.differs_in_words(schema, node))
             .collect();
-        if differing.len() > MOST_IN_SENTENCE {
-            words.push(format!("{} more differ", differing.len() - MOST_IN_SENTENCE));
+        if differing.len() > MAX_IN_SENTENCE {
+            words.push(format!("{} more differ", differing.len() - MAX_IN_SENTENCE));
         }
         let worth = match difference {
             more if more > 0.0 => format!("earns {} more reward", number(more, 3)),
@@ -121,18 +123,18 @@ impl ContrastView<'_> {
         )
     }
 
-    /// The differences of reward terms that are not nothing.
+    /// The differences of reward terms that are not 0.
     fn terms(&self, schema: &Schema) -> Vec<String> {
         let terms = self.credit.by_term().into_iter().filter(|(_, difference)| *difference != 0.0);
         let words = |(term, d): (usize, f64)| {
-            format!("{} {}", schema.rewards()[term].name, signed(self.told(d)))
+            format!("{} {}", schema.rewards()[term].name, signed(self.in_asked_direction(d)))
         };
         terms.map(words).collect()
     }
 
-    /// For every variable of the contrast the step in which it differs most.
+    /// For every variable of the contrast, the node of the step in which it differs most.
     fn differing(&self) -> Vec<Node> {
-        let mut last: Vec<Node> = Vec::new();
+        let mut largest: Vec<Node> = Vec::new();
         let facts = self.minimal.factual.iter().chain(&self.minimal.counterfactual);
         let mut nodes: Vec<Node> = facts.map(|fact| fact.node).collect();
         nodes.sort_unstable();
@@ -140,19 +142,19 @@ impl ContrastView<'_> {
             if node.part == Part::Reward || node.after() == 0 || self.differs(node) != Some(true) {
                 continue;
             }
-            match last.iter_mut().find(|l| l.part == node.part && l.index == node.index) {
+            match largest.iter_mut().find(|l| l.part == node.part && l.index == node.index) {
                 Some(known) if self.distance(node) >= self.distance(*known) => *known = node,
                 Some(_) => {}
-                None => last.push(node),
+                None => largest.push(node),
             }
         }
-        last.sort_by_key(|node| (node.after(), *node));
-        last
+        largest.sort_by_key(|node| (node.after(), *node));
+        largest
     }
 
-    /// How far the two worlds are apart in a node.
+    /// The distance between the two values of a node.
     fn distance(&self, node: Node) -> f64 {
-        let (this, other) = self.courses();
+        let (this, other) = self.trajectories();
         match (this.value(node), other.value(node)) {
             (Some(this), Some(other)) => this.iter().zip(other).map(|(a, b)| (a - b).abs()).sum(),
             _ => 0.0,
@@ -161,15 +163,15 @@ impl ContrastView<'_> {
 
     /// `after 4 steps marines are 6 instead of 0`.
     fn differs_in_words(&self, schema: &Schema, node: Node) -> Option<String> {
-        let (this, other) = self.courses();
+        let (this, other) = self.trajectories();
         let (this, other) = (this.value(node)?, other.value(node)?);
         let (this, other) = instead(node.variable(schema), this, other);
         let name = title(schema, node);
         Some(format!("{} {name} {} {this} instead of {other}", after(node.after()), be(name)))
     }
 
-    /// The question, the answer in one sentence, the differences step by step, what they are worth,
-    /// and what speaks against it.
+    /// The question, the answer in one sentence, the differences step by step, the reward difference,
+    /// and the caveats.
     #[must_use]
     pub fn text(&self) -> String {
         let trajectory = self.factual.chain.trajectory();
@@ -181,12 +183,12 @@ impl ContrastView<'_> {
         text
     }
 
-    /// What speaks against the contrast and against either course, each once.
+    /// The caveats about the contrast and about both trajectories, each once.
     pub(super) fn all_doubts(&self) -> Vec<Doubt> {
         let mut all = self.doubts.clone();
         for doubt in self.factual.evidence.doubts.iter().chain(&self.counterfactual.evidence.doubts)
         {
-            // The other course is always predicted: the sentence says so.
+            // The other trajectory is always predicted, as the sentence says.
             let predicted = matches!(doubt, Doubt::Predicted { .. });
             if !predicted && !all.contains(doubt) {
                 all.push(doubt.clone());
@@ -195,14 +197,14 @@ impl ContrastView<'_> {
         all
     }
 
-    /// What differs after every step, in the chains of both worlds.
+    /// The differences after every step, in both chains.
     fn steps(&self, text: &mut String, schema: &Schema) {
-        let (this, other) = self.courses();
+        let (this, other) = self.trajectories();
         let mut nodes: Vec<Node> = self.factual.complete.facts().map(|fact| fact.node).collect();
         nodes.extend(self.counterfactual.complete.facts().map(|fact: &Fact| fact.node));
         nodes.sort_unstable();
         nodes.dedup();
-        let mut begun = false;
+        let mut has_lines = false;
         for step in 1..=this.len().max(other.len()) {
             let at = |node: &&Node| match node.part {
                 Part::Action => node.step == step,
@@ -220,14 +222,14 @@ impl ContrastView<'_> {
                 });
             }
             if !lines.is_empty() {
-                let gap = if begun { "" } else { "\n" };
-                begun = true;
+                let gap = if has_lines { "" } else { "\n" };
+                has_lines = true;
                 let _ = writeln!(text, "{gap}{}:", capital(&after(step)));
-                for line in lines.iter().take(MOST_LINES) {
+                for line in lines.iter().take(MAX_LINES) {
                     let _ = writeln!(text, "  {line}");
                 }
-                if lines.len() > MOST_LINES {
-                    let _ = writeln!(text, "  and {} more differ", lines.len() - MOST_LINES);
+                if lines.len() > MAX_LINES {
+                    let _ = writeln!(text, "  and {} more differ", lines.len() - MAX_LINES);
                 }
             }
         }
@@ -244,19 +246,19 @@ impl ContrastView<'_> {
         }
     }
 
-    /// The reward difference, term by term, and the way it came.
+    /// The reward difference, term by term, and how it came about.
     fn worth(&self, text: &mut String, schema: &Schema) {
         let discounted = if self.credit.discount < 1.0 {
-            format!(", discounted by {} a step", self.credit.discount)
+            format!(", discounted by {} per step", self.credit.discount)
         } else {
             String::new()
         };
-        let difference = self.told(self.credit.difference());
+        let difference = self.in_asked_direction(self.credit.difference());
         let _ = writeln!(text, "\nReward difference {}{discounted}:", signed(difference));
         let mut parts: Vec<&CreditPart> =
             self.credit.parts.iter().filter(|part| part.difference() != 0.0).collect();
         parts.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
-        let smaller = parts.split_off(parts.len().min(MOST_LINES));
+        let smaller = parts.split_off(parts.len().min(MAX_LINES));
         parts.sort_by_key(|part| (part.step, part.reward));
         for part in parts {
             let (mut this, mut other) = (part.factual, part.counterfactual);
@@ -275,11 +277,11 @@ impl ContrastView<'_> {
         }
         if !smaller.is_empty() {
             let sum: f64 = smaller.iter().map(|part| part.difference()).sum();
-            let sum = signed(self.told(sum));
+            let sum = signed(self.in_asked_direction(sum));
             let _ = writeln!(text, "  {} smaller differences: {sum} in total", smaller.len());
         }
-        let state = self.told(self.credit.through_state());
-        let actions = self.told(self.credit.through_actions());
+        let state = self.in_asked_direction(self.credit.through_state());
+        let actions = self.in_asked_direction(self.credit.through_actions());
         let _ = writeln!(
             text,
             "  of this {} through the state alone, {} through later actions that would differ",

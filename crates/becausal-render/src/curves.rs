@@ -17,14 +17,14 @@ const NAME: Font = Font::regular(12.0);
 const MARGIN: f64 = 24.0;
 /// The plot inside the axes.
 const PLOT: (f64, f64) = (560.0, 320.0);
-/// Between the plot's right edge and the names of the series.
+/// The distance from the plot's right edge to the names of the series.
 const LEADER: f64 = 26.0;
-const WIDEST_NAME: f64 = 190.0;
+const MAX_NAME_WIDTH: f64 = 190.0;
 
 /// A point of a series: a mean with its spread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeriesPoint {
-    /// Where on the horizontal axis.
+    /// The position on the horizontal axis.
     pub x: f64,
     /// The mean.
     pub mean: f64,
@@ -37,9 +37,9 @@ pub struct SeriesPoint {
 /// One line of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What it is called; written beside its end.
+    /// The name, written beside its end.
     pub name: String,
-    /// Its points, x ascending.
+    /// The points, with x ascending.
     pub points: Vec<SeriesPoint>,
 }
 
@@ -52,10 +52,10 @@ pub struct Chart {
     series: Vec<Series>,
 }
 
-/// What is wrong with the series of a chart.
+/// Why a chart cannot be drawn.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ChartError {
-    /// Nothing to draw.
+    /// A series without points.
     #[error("series `{series}` has no points")]
     Empty {
         /// Its name.
@@ -69,7 +69,7 @@ pub enum ChartError {
         /// Which point, from 0.
         point: usize,
     },
-    /// Points that go back.
+    /// Points whose x does not ascend.
     #[error("series `{series}`, point {point}: x is not larger than before")]
     Unordered {
         /// The name of the series.
@@ -119,17 +119,18 @@ impl Chart {
         Ok(Self { title: title.into(), x_label: x_label.into(), y_label: y_label.into(), series })
     }
 
-    /// Draws the chart: bands behind, mean lines above, names at the ends of the lines.
+    /// Draws the chart: bands behind, mean lines in front, names at the ends of the lines.
     #[must_use]
     pub fn drawing(&self) -> Drawing {
         let names: Vec<String> =
-            self.series.iter().map(|series| shorten(&series.name, NAME, WIDEST_NAME)).collect();
+            self.series.iter().map(|series| shorten(&series.name, NAME, MAX_NAME_WIDTH)).collect();
         let widest_name = names.iter().map(|name| NAME.width(name)).fold(0.0, f64::max);
         let points = || self.series.iter().flat_map(|series| &series.points);
         let least = |of: fn(&SeriesPoint) -> f64| points().map(of).fold(f64::INFINITY, f64::min);
-        let most = |of: fn(&SeriesPoint) -> f64| points().map(of).fold(f64::NEG_INFINITY, f64::max);
+        let greatest =
+            |of: fn(&SeriesPoint) -> f64| points().map(of).fold(f64::NEG_INFINITY, f64::max);
         let ends = |low: f64, high: f64| if low > high { (0.0, 1.0) } else { (low, high) };
-        let (low, high) = ends(least(|point| point.low), most(|point| point.high));
+        let (low, high) = ends(least(|point| point.low), greatest(|point| point.high));
         let vertical = Axis::new(low, high, 6, (0.0, 0.0), true);
         let widest_tick = vertical.ticks.iter().map(|tick| TICK.width(&tick.1)).fold(0.0, f64::max);
 
@@ -142,7 +143,7 @@ impl Chart {
         let bottom = top + PLOT.1.max(room);
         let height = (bottom + TICK.line() + AXIS.line() + 18.0 + MARGIN).ceil();
         let vertical = Axis { places: (bottom, top), ..vertical };
-        let (low, high) = ends(least(|point| point.x), most(|point| point.x));
+        let (low, high) = ends(least(|point| point.x), greatest(|point| point.x));
         let horizontal = Axis::new(low, high, 6, (left, right), false);
 
         let mut marks = Vec::new();
@@ -215,8 +216,8 @@ impl Chart {
         shapes
     }
 
-    /// The name of each series outside the plot, as near to the end of its line as the others let
-    /// it, with a piece of the line leading to it.
+    /// The name of each series beside the plot, as near to the end of its line as the other names
+    /// allow, with a piece of the line as its key.
     fn names(&self, names: &[String], horizontal: &Axis, vertical: &Axis) -> Vec<Shape> {
         let right = horizontal.places.1;
         let end = |index: usize| {
@@ -246,7 +247,7 @@ impl Chart {
     }
 }
 
-/// After seven series the colours begin again, dashed.
+/// After seven series the colours repeat, with dashes.
 fn colour_of(index: usize) -> Colour {
     colour::SERIES[index % colour::SERIES.len()]
 }
@@ -264,12 +265,12 @@ fn line(series: &Series, horizontal: &Axis, vertical: &Axis) -> Vec<Step> {
     joined(series.points.iter().map(place))
 }
 
-/// There along the upper ends of the spread, back along the lower ends.
+/// Right along the upper ends of the spread, then back along the lower ends.
 fn band(series: &Series, horizontal: &Axis, vertical: &Axis) -> Vec<Step> {
     let upper = |p: &SeriesPoint| Point::new(horizontal.place(p.x), vertical.place(p.high));
     let lower = |p: &SeriesPoint| Point::new(horizontal.place(p.x), vertical.place(p.low));
-    let there = series.points.iter().map(upper);
-    let mut steps = joined(there.chain(series.points.iter().rev().map(lower)));
+    let right = series.points.iter().map(upper);
+    let mut steps = joined(right.chain(series.points.iter().rev().map(lower)));
     steps.push(Step::Close);
     steps
 }

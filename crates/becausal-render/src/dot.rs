@@ -1,4 +1,4 @@
-//! Pictures as Graphviz DOT text, for those who lay out and style their graphs with Graphviz.
+//! Pictures as Graphviz DOT text, for users who lay out and style their graphs with Graphviz.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ impl Picture {
     pub fn dot(&self) -> String {
         let mut out = String::from("digraph {\n");
         let mut line = |text: std::fmt::Arguments<'_>| {
-            writeln!(out, "  {text}").expect("a text takes everything");
+            writeln!(out, "  {text}").expect("writing to a string cannot fail");
         };
         let notes =
             std::iter::once(self.title()).chain(self.footnotes().iter().map(String::as_str));
@@ -83,7 +83,7 @@ fn hexadecimal(colour: Colour) -> String {
     format!("#{:02x}{:02x}{:02x}", colour.red, colour.green, colour.blue)
 }
 
-/// Text between double quotes: backslashes begin escapes in DOT, also in labels.
+/// Escapes text for double quotes: backslashes start escapes in DOT, even in labels.
 fn escaped(text: &str) -> String {
     tidy(text).replace('\\', "\\\\").replace('"', "\\\"")
 }

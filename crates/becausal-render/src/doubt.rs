@@ -1,4 +1,4 @@
-//! What speaks against an explanation, in words.
+//! Caveats in words.
 
 use std::mem::{Discriminant, discriminant};
 
@@ -8,14 +8,14 @@ use becausal_core::schema::Schema;
 use becausal_explain::Doubt;
 use becausal_explain::chain::{Node, Part};
 
-/// Doubts of one sort that are spelled out; the rest is counted.
-const MOST: usize = 3;
+/// The maximum number of caveats of one kind to list; the rest is counted.
+const MAX_OF_KIND: usize = 3;
 
 fn pair(schema: &Schema, from: Node, to: Node) -> String {
     format!("{} → {}", title(schema, from), title(schema, to))
 }
 
-/// A doubt as a sentence; steps are counted from `first`, the number of the step explained.
+/// A caveat as a sentence. `first` is the number of the step explained.
 #[must_use]
 pub(super) fn sentence(schema: &Schema, doubt: &Doubt, first: usize) -> String {
     let at = |node: &Node| {
@@ -68,25 +68,25 @@ pub(super) fn sentence(schema: &Schema, doubt: &Doubt, first: usize) -> String {
     }
 }
 
-/// All doubts, each told once, each sort shortened to the first few.
+/// All caveats without repeats, grouped by kind; only the first few of each kind.
 #[must_use]
 pub(super) fn sentences(schema: &Schema, doubts: &[Doubt], first: usize) -> Vec<String> {
-    let mut sorts: Vec<(Discriminant<Doubt>, Vec<String>)> = Vec::new();
+    let mut kinds: Vec<(Discriminant<Doubt>, Vec<String>)> = Vec::new();
     for doubt in doubts {
-        let (sort, words) = (discriminant(doubt), sentence(schema, doubt, first));
-        match sorts.iter_mut().find(|(known, _)| *known == sort) {
-            // Both courses of a contrast may give rise to the same sentence.
-            Some((_, told)) if told.contains(&words) => {}
-            Some((_, told)) => told.push(words),
-            None => sorts.push((sort, vec![words])),
+        let (kind, words) = (discriminant(doubt), sentence(schema, doubt, first));
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            // Both trajectories of a contrast may have the same caveat.
+            Some((_, sentences)) if sentences.contains(&words) => {}
+            Some((_, sentences)) => sentences.push(words),
+            None => kinds.push((kind, vec![words])),
         }
     }
-    let shorten = |(_, mut told): (_, Vec<String>)| {
-        let more = told.split_off(told.len().min(MOST)).len();
-        told.extend((more > 0).then(|| format!("and {more} more of this kind")));
-        told
+    let shorten = |(_, mut sentences): (_, Vec<String>)| {
+        let more = sentences.split_off(sentences.len().min(MAX_OF_KIND)).len();
+        sentences.extend((more > 0).then(|| format!("and {more} more of this kind")));
+        sentences
     };
-    sorts.into_iter().flat_map(shorten).collect()
+    kinds.into_iter().flat_map(shorten).collect()
 }
 
 #[cfg(test)]
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_both_courses_of_a_contrast_give_rise_to_is_told_once() {
+    fn caveats_are_listed_once_and_grouped_by_kind() {
         let states: String = ["a", "b", "c", "d"]
             .map(|name| format!("{name} = {{ kind = \"continuous\" }}\n"))
             .concat();
@@ -107,11 +107,11 @@ mod tests {
             to: Node::state(step + 1, to),
         };
         let doubts = [proxy(0, 0), proxy(0, 1), Doubt::WithoutPolicy, proxy(2, 0), proxy(1, 2)];
-        let told = sentences(&schema, &doubts, 0);
-        assert_eq!(told.len(), 4, "{told:?}");
-        assert!(told[3].starts_with("no policy is known"), "sorts stay together: {told:?}");
+        let listed = sentences(&schema, &doubts, 0);
+        assert_eq!(listed.len(), 4, "{listed:?}");
+        assert!(listed[3].starts_with("the policy is not known"), "{listed:?}");
         let many: Vec<Doubt> = [0, 1, 2, 3, 0, 3].map(|to| proxy(0, to)).to_vec();
-        let told = sentences(&schema, &many, 0);
-        assert_eq!(told.last().map(String::as_str), Some("and 1 more of this kind"));
+        let listed = sentences(&schema, &many, 0);
+        assert_eq!(listed.last().map(String::as_str), Some("and 1 more of this kind"));
     }
 }

@@ -1,28 +1,28 @@
-//! A drawing: shapes and texts at their final places, ready for SVG or PNG.
+//! A drawing: shapes and texts at their final positions, ready for SVG or PNG.
 
 use super::colour::Colour;
 use super::font::Font;
 use super::geometry::{Area, Cubic, Point};
 
-/// A finished drawing on white paper.
+/// A finished drawing on a white background.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawing {
-    /// What it is called; the first thing that a screen reader says.
+    /// The title, which a screen reader reads first.
     pub title: String,
-    /// What it shows, in a sentence or two, for readers who cannot see it.
+    /// A description in a sentence or two, for readers who cannot see the drawing.
     pub description: String,
-    /// How wide it is.
+    /// The width.
     pub width: f64,
-    /// How high it is.
+    /// The height.
     pub height: f64,
-    /// What is drawn, from back to front.
+    /// The marks, from back to front.
     pub marks: Vec<Mark>,
 }
 
 /// Shapes that belong together.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Mark {
-    /// What a viewer shows when the pointer rests on it.
+    /// The tooltip.
     pub hint: Option<String>,
     /// The shapes, from back to front.
     pub shapes: Vec<Shape>,
@@ -35,7 +35,7 @@ impl Mark {
         Self { hint: None, shapes }
     }
 
-    /// Shapes that explain themselves.
+    /// Shapes with a hint.
     #[must_use]
     pub fn with_hint(hint: impl Into<String>, shapes: Vec<Shape>) -> Self {
         Self { hint: Some(hint.into()), shapes }
@@ -47,11 +47,11 @@ impl Mark {
 pub enum Shape {
     /// Lines and curves, filled, stroked or both.
     Path {
-        /// The pen's way.
+        /// The moves of the pen.
         steps: Vec<Step>,
-        /// What the inside is filled with.
+        /// The fill colour.
         fill: Option<Colour>,
-        /// What the way is drawn with.
+        /// The stroke of the path.
         stroke: Option<Stroke>,
     },
     /// A line of text.
@@ -61,24 +61,24 @@ pub enum Shape {
 /// A move of the pen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step {
-    /// Lift it and go there.
+    /// Lifts the pen and moves it.
     Move(Point),
     /// A straight line.
     Line(Point),
-    /// A cubic curve by its two control points and its end.
+    /// A cubic curve: two control points and the end.
     Curve(Point, Point, Point),
-    /// Back to where it was last set down.
+    /// A line back to the last [`Move`](Self::Move).
     Close,
 }
 
-/// How a way is drawn.
+/// The stroke of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stroke {
-    /// Its colour.
+    /// The colour.
     pub colour: Colour,
-    /// Its width.
+    /// The width.
     pub width: f64,
-    /// Lengths of dashes and gaps in turn; empty for a solid line.
+    /// Alternating lengths of dashes and gaps; empty for a solid line.
     pub dashes: Vec<f64>,
 }
 
@@ -90,7 +90,7 @@ impl Stroke {
     }
 }
 
-/// Which point of a text is given.
+/// Which point of a text its position refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// Its left end.
@@ -104,17 +104,17 @@ pub enum Anchor {
 /// A line of text in the bundled font.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
-    /// What is written, tidy and already short enough.
+    /// The text, tidy and already short enough.
     pub content: String,
-    /// The anchor on the middle of the line's height.
+    /// The position of the anchor, at half the height of the line.
     pub place: Point,
-    /// Which point `place` is.
+    /// Which point of the text `place` refers to.
     pub anchor: Anchor,
     /// Size and weight.
     pub font: Font,
-    /// Its colour.
+    /// The colour.
     pub colour: Colour,
-    /// Whether it is turned a quarter to the left, around its place.
+    /// Whether it is rotated by 90 degrees to the left, around its place.
     pub upwards: bool,
 }
 
@@ -131,13 +131,13 @@ impl Text {
         Self { content: content.into(), place, anchor, font, colour, upwards: false }
     }
 
-    /// How wide it is.
+    /// The width.
     #[must_use]
     pub fn width(&self) -> f64 {
         self.font.width(&self.content)
     }
 
-    /// How far left of its place it begins.
+    /// How far to the left of its place the text begins.
     pub(super) fn overhang(&self) -> f64 {
         match self.anchor {
             Anchor::Start => 0.0,
@@ -185,7 +185,7 @@ impl Shape {
         Self::Path { steps, fill, stroke }
     }
 
-    /// Curves one after the other, joined by straight lines where they do not meet.
+    /// Consecutive curves, joined by straight lines where they do not meet.
     #[must_use]
     pub fn curves(curves: &[Cubic], stroke: Stroke) -> Self {
         let mut steps: Vec<Step> = Vec::new();
@@ -221,7 +221,7 @@ impl Shape {
         if radius <= 0.0 {
             return Self::polygon(&corners, fill, stroke);
         }
-        // The control points of a quarter circle lie at this share of the radius from its ends.
+        // The control points of a quarter circle are at this distance from the corner.
         let handle = radius * (1.0 - 0.552_284_749_8);
         let toward = |from: Point, to: Point, distance: f64| {
             let length = (to.x - from.x).abs() + (to.y - from.y).abs();

@@ -1,26 +1,27 @@
-//! What stands behind an explanation and what speaks against it, in words.
+//! The evidence for an explanation and its caveats, as text.
 
 use std::fmt::Write;
 
 use super::doubt;
+use super::text::{Alignment, Table};
 use super::words::{list, number, title};
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Part, Trajectory, Way};
 use becausal_explain::{Doubt, LinkEvidence};
 
-/// Influences that are listed; the weaker ones are counted.
-const MOST_LINKS: usize = 8;
+/// The maximum number of influences to list; weaker ones are counted.
+const MAX_LINKS: usize = 8;
 
-/// The first of some words, and how many more there are.
-pub(super) fn few(mut words: Vec<String>) -> String {
-    if words.len() > MOST_LINKS + 1 {
-        let more = words.split_off(MOST_LINKS).len();
+/// A list of the first few words, and how many more there are.
+pub(super) fn short_list(mut words: Vec<String>) -> String {
+    if words.len() > MAX_LINKS + 1 {
+        let more = words.split_off(MAX_LINKS).len();
         words.push(format!("{more} more"));
     }
     list(&words)
 }
 
-/// What the explained action acts on within the chain.
+/// The direct effects of the explained action in the chain.
 pub(super) fn acted_on(schema: &Schema, links: &[LinkEvidence]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for LinkEvidence { edge, .. } in links {
@@ -32,19 +33,19 @@ pub(super) fn acted_on(schema: &Schema, links: &[LinkEvidence]) -> Vec<String> {
     names
 }
 
-/// The strongest influences with what is known about them.
+/// The strongest influences with their evidence.
 pub(super) fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) {
     let mut shown: Vec<&LinkEvidence> =
         links.iter().filter(|link| link.edge.way == Way::Influence).collect();
     shown.sort_by(|a, b| b.edge.weight.total_cmp(&a.edge.weight));
-    // Each cause and effect once, by its strongest appearance.
-    let mut told: Vec<(Part, usize, Part, usize)> = Vec::new();
+    // Each cause and effect is listed once, at its strongest.
+    let mut seen: Vec<(Part, usize, Part, usize)> = Vec::new();
     shown.retain(|link| {
         let (from, to) = (link.edge.from, link.edge.to);
         let key = (from.part, from.index, to.part, to.index);
-        let new = !told.contains(&key);
+        let new = !seen.contains(&key);
         if new {
-            told.push(key);
+            seen.push(key);
         }
         new && (from.index != to.index || from.part != to.part)
     });
@@ -55,17 +56,17 @@ pub(super) fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) 
     let ends = |link: &LinkEvidence| {
         format!("{} → {}", title(schema, link.edge.from), title(schema, link.edge.to))
     };
-    let few = &shown[..shown.len().min(MOST_LINKS)];
-    let width = few.iter().map(|link| ends(link).chars().count()).max().unwrap_or(0);
-    for link in few {
-        let _ = writeln!(text, "  {:width$}  {}", ends(link), evidence(link));
+    let mut table = Table::new([("", Alignment::Left); 2]);
+    for link in shown.iter().take(MAX_LINKS) {
+        table.push([format!("  {}", ends(link)), evidence(link)]);
     }
-    if shown.len() > few.len() {
-        let _ = writeln!(text, "  and {} weaker ones", shown.len() - few.len());
+    text.push_str(&table.lines());
+    if shown.len() > MAX_LINKS {
+        let _ = writeln!(text, "  and {} weaker ones", shown.len() - MAX_LINKS);
     }
 }
 
-/// What is known about an influence.
+/// The evidence for an influence.
 fn evidence(link: &LinkEvidence) -> String {
     let mut words = vec![format!("influence {}", number(link.edge.weight, 2))];
     if let Some(support) = link.edge.support.filter(|support| support.members > 1) {
@@ -81,7 +82,7 @@ fn evidence(link: &LinkEvidence) -> String {
     words.join("; ")
 }
 
-/// What speaks against an explanation.
+/// The caveats, or that there are none.
 pub(super) fn doubts(
     text: &mut String,
     schema: &Schema,

@@ -1,4 +1,4 @@
-//! What can be made of every answer: words, a picture, JSON.
+//! Answers as text, pictures and JSON.
 
 use std::ops::Deref;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::picture::{Picture, PictureError};
 use super::waterfall::{TermError, Waterfall};
 
-/// An answer to *why*, *why not* or *what if*, as people and programs read it.
+/// An answer to *why*, *why not* or *what if*, as text, JSON and a picture.
 pub trait Explained {
     /// The question it answers.
     fn question(&self) -> String;
@@ -17,23 +17,23 @@ pub trait Explained {
     /// The answer in one sentence.
     fn sentence(&self) -> String;
 
-    /// Question, sentence, the steps in between, and the caveats.
+    /// The question, the sentence, the steps in between, and the caveats.
     fn text(&self) -> String;
 
-    /// Everything, for other programs.
+    /// The whole answer as JSON.
     fn json(&self) -> Value;
 
     /// The causal chain as a picture.
     ///
     /// # Errors
-    /// When a weight is not between 0 and 1, which no chain that was built has.
+    /// When a weight is not between 0 and 1, which never happens in a chain.
     fn picture(&self) -> Result<Picture, PictureError>;
 }
 
-/// *Why*, to be told. The files of this crate add their part: text, JSON, picture.
+/// A view of *why*. Several files of this crate add methods: text, JSON, picture.
 pub(crate) struct WhyView<'a>(pub &'a Why);
 
-/// *Why not* or *what if*, to be told.
+/// A view of *why not* or *what if*.
 pub(crate) struct ContrastView<'a>(pub &'a Contrast);
 
 impl Deref for WhyView<'_> {
@@ -96,7 +96,7 @@ impl Explained for Contrast {
     }
 }
 
-/// The picture of a chain with some influences in the second colour, and in the legend what they are.
+/// The picture of a chain with some influences in the second colour; `words` explains them in the legend.
 ///
 /// # Errors
 /// As [`Explained::picture`].
@@ -108,7 +108,7 @@ pub fn picture_marking(
     WhyView(why).picture_marking(marked, words)
 }
 
-/// What is compared with what: (`build = depot`, `build = none`), the factual one first.
+/// The two alternatives, the factual one first: (`build = depot`, `build = none`).
 #[must_use]
 pub fn subjects(contrast: &Contrast) -> (String, String) {
     ContrastView(contrast).subjects()

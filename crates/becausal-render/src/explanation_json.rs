@@ -1,4 +1,4 @@
-//! Explanations as JSON: everything a program may want to show.
+//! Explanations as JSON.
 
 use serde_json::{Value, json};
 
@@ -27,12 +27,12 @@ fn way(way: Way) -> &'static str {
     }
 }
 
-/// A node: its variable and how many steps after the action explained its value is there.
+/// A node: its variable, its role, and its step counted from the action explained.
 fn node(schema: &Schema, node: Node) -> Value {
     json!({ "variable": node.name(schema), "role": part(node.part), "step": node.step })
 }
 
-/// A value: a label, true or false, a number; an array for a vector.
+/// A value: a label, a boolean or a number; an array for a vector.
 fn values(schema: &Schema, at: Node, values: &[f64]) -> Value {
     let one = |value: f64| match at.variable(schema).map(|variable| &variable.kind) {
         Some(becausal_core::schema::Kind::Boolean) => json!(value != 0.0),
@@ -95,8 +95,8 @@ fn doubts(schema: &Schema, list: &[Doubt], first: usize) -> Value {
     list.iter().map(|entry| doubt::sentence(schema, entry, first)).collect()
 }
 
-/// The steps as they were recorded or predicted.
-fn trajectory(trajectory: &Trajectory) -> Value {
+/// The recorded and predicted steps.
+fn steps(trajectory: &Trajectory) -> Value {
     let schema = trajectory.schema();
     let object = |of: Part, count: usize, step: usize| -> Value {
         let entry = |index: usize| {
@@ -131,12 +131,12 @@ impl WhyView<'_> {
     /// The explanation as JSON.
     #[must_use]
     pub fn json(&self) -> Value {
-        let course = self.chain.trajectory();
-        let schema = course.schema();
+        let trajectory = self.chain.trajectory();
+        let schema = trajectory.schema();
         let targets = self.chain.targets().iter().map(|&t| schema.rewards()[t].name.as_str());
         json!({
             "schema": schema.name(),
-            "step": course.first(),
+            "step": trajectory.first(),
             "tau": self.chain.graph().tau(),
             "targets": targets.collect::<Vec<_>>(),
             "sentence": self.sentence(),
@@ -147,8 +147,8 @@ impl WhyView<'_> {
                 "nodes": nodes(&self.chain),
                 "links": self.evidence.links.iter().map(|l| link(schema, l)).collect::<Vec<_>>(),
             },
-            "against": doubts(schema, &self.evidence.doubts, course.first()),
-            "trajectory": trajectory(course),
+            "against": doubts(schema, &self.evidence.doubts, trajectory.first()),
+            "trajectory": steps(trajectory),
         })
     }
 }
@@ -157,8 +157,8 @@ impl ContrastView<'_> {
     /// The contrast as JSON.
     #[must_use]
     pub fn json(&self) -> Value {
-        let course = self.factual.chain.trajectory();
-        let schema = course.schema();
+        let trajectory = self.factual.chain.trajectory();
+        let schema = trajectory.schema();
         let parts = self.credit.parts.iter().map(|part| {
             json!({
                 "reward": schema.rewards()[part.reward].name,
@@ -186,7 +186,7 @@ impl ContrastView<'_> {
                 "through_later_actions": self.credit.through_actions(),
                 "parts": parts.collect::<Vec<_>>(),
             },
-            "against": doubts(schema, &self.doubts, course.first()),
+            "against": doubts(schema, &self.doubts, trajectory.first()),
             "factual": WhyView(&self.factual).json(),
             "counterfactual": WhyView(&self.counterfactual).json(),
         })

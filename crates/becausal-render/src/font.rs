@@ -1,8 +1,8 @@
-//! The bundled font: how wide texts are, and the outlines of their glyphs.
+//! The bundled font: widths of texts and outlines of glyphs.
 //!
-//! Two subsets of DejaVu Sans are compiled in (`font/LICENSE` says where they are from), so that a
-//! picture needs nothing installed and has the same layout everywhere. They have no kerning and no
-//! ligatures: the width of a text is the sum of the widths of its characters.
+//! Two subsets of DejaVu Sans are compiled in (see `font/LICENSE` for their origin). So a picture needs
+//! no installed font and has the same layout everywhere. The subsets have no kerning and no ligatures:
+//! the width of a text is the sum of the widths of its characters.
 
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ fn parse(bytes: &'static [u8]) -> Face<'static> {
     Face::parse(bytes, 0).expect("the bundled font is a font")
 }
 
-/// The families that an SVG viewer is asked for; the second has almost the widths of the first.
+/// The font families in SVG files; the second is almost as wide as the first.
 pub const FAMILIES: &str = "'DejaVu Sans', Verdana, Geneva, sans-serif";
 
 /// How heavy the strokes of a text are.
@@ -52,14 +52,14 @@ impl Font {
         Self { size, weight: FontWeight::Bold }
     }
 
-    /// How wide a text is.
+    /// The width of a text.
     #[must_use]
     pub fn width(self, text: &str) -> f64 {
         text.chars().map(|character| self.advance(character)).sum()
     }
 
-    /// How wide a character is. One that the font lacks takes a full em, since whatever font draws
-    /// it instead (often for wide scripts) takes no more.
+    /// The width of a character. One that the font lacks gets a full em, which is enough for the
+    /// fallback font, even in wide scripts.
     #[must_use]
     pub fn advance(self, character: char) -> f64 {
         let face = self.face();
@@ -67,7 +67,7 @@ impl Font {
         known.map_or(self.size, |units| f64::from(units) * self.unit())
     }
 
-    /// From one baseline to the next.
+    /// The height of a line, from one baseline to the next.
     #[must_use]
     pub fn line(self) -> f64 {
         (self.size * 1.3).ceil()
@@ -80,7 +80,7 @@ impl Font {
         self.size * 0.36
     }
 
-    /// The glyph that draws a character; a hollow box where the font has none.
+    /// The glyph of a character; a hollow box if the font lacks it.
     pub(super) fn glyph(self, character: char) -> GlyphId {
         self.face().glyph_index(character).unwrap_or(GlyphId(0))
     }

@@ -1,4 +1,4 @@
-//! What is around the columns: title above, legend and footnotes below.
+//! The frame around the columns: title above, legend and footnotes below.
 
 use super::colour;
 use super::drawing::{Anchor, Text};
@@ -7,14 +7,14 @@ use super::geometry::{Area, Point};
 use super::label::{shorten, wrap};
 use super::picture::Picture;
 
-/// Between the edge of a picture and what is in it.
+/// The distance from the edge of a picture to its content.
 pub const MARGIN: f64 = 24.0;
 const TITLE: Font = Font::bold(16.0);
 const LEGEND: Font = Font::regular(12.0);
 const FOOTNOTE: Font = Font::regular(11.0);
-/// A title makes the picture at most this wide; then it is broken.
-const WIDEST_TITLE: f64 = 560.0;
-const NARROWEST: f64 = 320.0;
+/// A title widens the picture up to this; a longer one wraps.
+const MAX_TITLE_WIDTH: f64 = 560.0;
+const MIN_WIDTH: f64 = 320.0;
 const SAMPLE_WIDTH: f64 = 34.0;
 const SAMPLE_HEIGHT: f64 = 16.0;
 
@@ -24,7 +24,7 @@ pub struct Frame {
     pub width: f64,
     /// The height of the picture.
     pub height: f64,
-    /// Where the columns are.
+    /// The area of the columns.
     pub body: Area,
     /// Title, legend and footnotes.
     pub texts: Vec<Text>,
@@ -33,11 +33,11 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame around a body of this size, in which `omitted` links are without their label.
+    /// The frame around a body of this size, in which `omitted` link labels did not fit.
     #[must_use]
     pub fn new(picture: &Picture, width: f64, height: f64, omitted: usize) -> Self {
-        let title = TITLE.width(picture.title()).min(WIDEST_TITLE);
-        let inner = width.max(title).max(NARROWEST).ceil();
+        let title = TITLE.width(picture.title()).min(MAX_TITLE_WIDTH);
+        let inner = width.max(title).max(MIN_WIDTH).ceil();
         let mut writer = Writer { texts: Vec::new(), top: MARGIN, inner };
         writer.write(picture.title(), TITLE, colour::INK);
         if writer.top > MARGIN {
@@ -49,7 +49,7 @@ impl Frame {
         let mut footnotes = picture.footnotes().to_vec();
         if omitted > 0 {
             let labels = if omitted == 1 { "label" } else { "labels" };
-            footnotes.push(format!("Left out for want of room: {omitted} {labels} of links."));
+            footnotes.push(format!("Left out for lack of space: {omitted} link {labels}."));
         }
         if !footnotes.is_empty() {
             writer.top += 14.0;

@@ -1,6 +1,6 @@
 //! Points and areas, in units of a picture: 1 is a pixel at scale 1, y grows downwards.
 
-/// A place in a picture.
+/// A point in a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// Distance from the left edge.
@@ -17,16 +17,16 @@ impl Point {
     }
 }
 
-/// An upright rectangle.
+/// An axis-aligned rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Area {
     /// The left edge.
     pub left: f64,
     /// The upper edge.
     pub top: f64,
-    /// How wide it is.
+    /// The width.
     pub width: f64,
-    /// How high it is.
+    /// The height.
     pub height: f64,
 }
 
@@ -55,7 +55,7 @@ impl Area {
         Point::new(self.left + self.width / 2.0, self.top + self.height / 2.0)
     }
 
-    /// Whether the two share more than an edge.
+    /// Whether the two areas share more than an edge.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.left < other.right()
@@ -64,7 +64,7 @@ impl Area {
             && other.top < self.bottom()
     }
 
-    /// Whether `other` lies wholly in this area.
+    /// Whether `other` lies completely inside this area.
     #[must_use]
     pub fn contains(&self, other: &Self) -> bool {
         self.left <= other.left
@@ -73,7 +73,7 @@ impl Area {
             && self.bottom() >= other.bottom()
     }
 
-    /// Whether the point lies in this area.
+    /// Whether the point lies inside this area.
     #[must_use]
     pub fn holds(&self, point: Point) -> bool {
         point.x >= self.left
@@ -86,18 +86,18 @@ impl Area {
 /// A cubic curve from `start` to `end`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cubic {
-    /// Where it begins.
+    /// The start.
     pub start: Point,
-    /// Where it leaves `start` to.
+    /// The first control point.
     pub first: Point,
-    /// Where it comes to `end` from.
+    /// The second control point.
     pub second: Point,
-    /// Where it ends.
+    /// The end.
     pub end: Point,
 }
 
 impl Cubic {
-    /// The curve that leaves and arrives horizontally, going right.
+    /// The curve to the right that leaves and arrives horizontally.
     #[must_use]
     pub fn horizontal(start: Point, end: Point) -> Self {
         let middle = f64::midpoint(start.x, end.x);

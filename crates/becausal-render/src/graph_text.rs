@@ -1,4 +1,4 @@
-//! A causal graph as text: a table of edges, and what the data cannot tell.
+//! A causal graph as text: a table of edges, and the untestable pairs.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use super::reason::reason_words;
 use super::text::{Alignment, Table, thousands};
 use super::words::counted;
 
-/// Pairs that are listed behind a reason; the rest are counted.
-const MAX_PAIRS_A_REASON: usize = 6;
+/// The maximum number of pairs listed for a reason; the rest is counted.
+const MAX_PAIRS_PER_REASON: usize = 6;
 
-/// The graph as a table, effect by effect, the graphs by action, and what cannot be told and why.
+/// The graph as a table, effect by effect; the graphs by action; and the untestable pairs with reasons.
 #[must_use]
 pub fn graph_text(graph: &CausalGraph) -> String {
     let mut text = String::new();
@@ -23,7 +23,7 @@ pub fn graph_text(graph: &CausalGraph) -> String {
     text
 }
 
-/// What the graph is: `10 edges of 16 pairs by auto (eta 0.001) from 1,500 rows in 165 episodes`.
+/// The graph in one line: `10 edges of 16 pairs by auto (eta 0.001) from 1,500 rows in 165 episodes`.
 #[must_use]
 pub fn graph_summary(graph: &CausalGraph) -> String {
     let large = |count: usize, noun: &str| {
@@ -40,7 +40,7 @@ pub fn graph_summary(graph: &CausalGraph) -> String {
     )
 }
 
-/// A p-value as far as anybody can know it: three digits, or a bound.
+/// A p-value with three decimals, or `< 0.001`.
 #[must_use]
 pub fn probability(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
@@ -54,7 +54,7 @@ fn table(text: &mut String, graph: &CausalGraph) {
     }
     let confident = edges.iter().any(|pair| pair.confidence.is_some());
     let corrected = edges.iter().any(|pair| pair.adjusted_p.is_some());
-    // The p-values of FCIT are scores: they are no error rates.
+    // The p-values of FCIT are scores, not error rates.
     let p = if graph.method == "fcit" { "score" } else { "p" };
     let mut columns = vec![
         ("effect", Alignment::Left),
@@ -73,7 +73,7 @@ fn table(text: &mut String, graph: &CausalGraph) {
     let mut table = Table::new(columns);
     let mut last = None;
     for pair in edges {
-        // The effect stands once, before the first of its causes.
+        // The effect is written once, before the first of its causes.
         let shown = if last == Some(pair.effect) { "" } else { graph.effect(pair.effect) };
         last = Some(pair.effect);
         let mut row = vec![
@@ -114,7 +114,7 @@ fn by_action(text: &mut String, graph: &CausalGraph, part: &ActionGraph) {
     text.push_str(&table.lines());
 }
 
-/// One entry for each reason, with the pairs that it stands for.
+/// One entry for each reason, with its pairs.
 fn untestable(text: &mut String, graph: &CausalGraph) {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for pair in graph.pairs().iter().filter(|pair| pair.verdict == Verdict::Untestable) {
@@ -129,10 +129,10 @@ fn untestable(text: &mut String, graph: &CausalGraph) {
         text.push_str("\ncannot be told from this data:\n");
     }
     for (reason, pairs) in reasons {
-        let shown = if pairs.len() > MAX_PAIRS_A_REASON {
-            let more = pairs.len() - MAX_PAIRS_A_REASON + 1;
+        let shown = if pairs.len() > MAX_PAIRS_PER_REASON {
+            let more = pairs.len() - MAX_PAIRS_PER_REASON + 1;
             let more = counted(more, "other");
-            format!("{} and {more}", pairs[..MAX_PAIRS_A_REASON - 1].join(", "))
+            format!("{} and {more}", pairs[..MAX_PAIRS_PER_REASON - 1].join(", "))
         } else {
             pairs.join(", ")
         };

@@ -1,4 +1,4 @@
-//! Pieces of HTML: text that cannot become markup, templates, pictures.
+//! Pieces of HTML: escaped text, templates, pictures.
 
 use super::drawing::Drawing;
 use super::svg::Escaped;
@@ -6,27 +6,26 @@ use super::svg::Escaped;
 /// The style of every page.
 pub const STYLE: &str = include_str!("report.css");
 
-/// Text for the content of an element or a quoted attribute, in one line.
+/// Escapes text for an element or a quoted attribute, in one line.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     Escaped(text).to_string()
 }
 
-/// Text of several lines, line breaks kept.
+/// Escapes text of several lines and keeps its line breaks.
 #[must_use]
 pub fn lines(text: &str) -> String {
     text.lines().map(escaped).collect::<Vec<_>>().join("\n")
 }
 
-/// The pieces of all items, one after the other.
+/// The concatenated pieces of all items.
 #[must_use]
 pub fn each<T>(items: impl IntoIterator<Item = T>, piece: impl Fn(T) -> String) -> String {
     let pieces: Vec<String> = items.into_iter().map(piece).collect();
     pieces.concat()
 }
 
-/// A template with every `{{place}}` filled. What is filled in is not looked at again, so no text can
-/// name a place.
+/// A template with every `{{place}}` filled. The filled-in text is not expanded again.
 #[must_use]
 pub fn fill(template: &str, content: impl Fn(&str) -> String) -> String {
     let mut page = String::new();
@@ -43,7 +42,7 @@ pub fn fill(template: &str, content: impl Fn(&str) -> String) -> String {
     page
 }
 
-/// A drawing on a card that scrolls where the screen is narrower.
+/// A drawing on a card that scrolls if the screen is narrower.
 #[must_use]
 pub fn picture(drawing: &Drawing) -> String {
     format!(
@@ -55,7 +54,7 @@ pub fn picture(drawing: &Drawing) -> String {
     )
 }
 
-/// A table whose first column names the rows.
+/// A table whose first column has the names of the rows.
 #[must_use]
 pub fn table<H: AsRef<str>, R: AsRef<[String]>>(label: &str, headings: &[H], rows: &[R]) -> String {
     let head = each(headings, |cell| format!("<th scope=\"col\">{}</th>", escaped(cell.as_ref())));
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_in_names_no_place() {
+    fn filled_in_text_is_not_expanded_again() {
         let page = fill("<{{a}}|{{ b }}|{{c}}>", |place| match place {
             "a" => "{{b}}".to_owned(),
             "b" => "2".to_owned(),

@@ -1,8 +1,8 @@
-//! Texts that fit: cleaned, shortened in the middle, broken into lines.
+//! Texts that fit: cleaned, shortened in the middle, wrapped into lines.
 
 use super::font::Font;
 
-/// One line of printable text: white space and control characters become single spaces.
+/// Makes one line of printable text: runs of white space and control characters become one space.
 #[must_use]
 pub fn tidy(text: &str) -> String {
     let blank =
@@ -10,7 +10,7 @@ pub fn tidy(text: &str) -> String {
     text.split(blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The text, or as much of its beginning and end as fits `width` with `…` between.
+/// The text, or as much of its beginning and end as fits `width`, with `…` in between.
 #[must_use]
 pub fn shorten(text: &str, font: Font, width: f64) -> String {
     let text = tidy(text);
@@ -20,7 +20,7 @@ pub fn shorten(text: &str, font: Font, width: f64) -> String {
     let characters: Vec<char> = text.chars().collect();
     let mut room = width - font.advance('…');
     let (mut head, mut tail) = (0, 0);
-    // Characters are taken in turn from both ends: names often differ only in their endings.
+    // Take characters from both ends in turn, because names often differ only at their ends.
     while head + tail < characters.len() {
         let at_head = head <= tail;
         let next = if at_head { characters[head] } else { characters[characters.len() - 1 - tail] };
@@ -39,8 +39,7 @@ pub fn shorten(text: &str, font: Font, width: f64) -> String {
     format!("{}…{}", head.trim_end(), tail.trim_start())
 }
 
-/// The text in lines no wider than `width`, broken between words; a word that is too wide alone is
-/// shortened.
+/// Wraps the text between words into lines of at most `width`; a word that is too wide is shortened.
 #[must_use]
 pub fn wrap(text: &str, font: Font, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -65,7 +64,7 @@ mod tests {
     const FONT: Font = Font::regular(13.0);
 
     #[test]
-    fn a_long_text_keeps_both_ends() {
+    fn a_shortened_text_keeps_both_ends() {
         let short = shorten("velocity_of_the_left_front_wheel", FONT, 90.0);
         assert!(short.starts_with("velo") && short.ends_with("heel"), "{short}");
         assert!(short.contains('…') && FONT.width(&short) <= 90.0);
@@ -73,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_fit_and_lose_no_word() {
+    fn wrapped_lines_fit_and_keep_all_words() {
         let lines = wrap("one two  three\nfour five six seven", FONT, 80.0);
         assert_eq!(lines.join(" "), "one two three four five six seven");
         assert!(lines.iter().all(|line| FONT.width(line) <= 80.0));

@@ -1,8 +1,8 @@
-//! Where everything in a picture is.
+//! The positions of everything in a picture.
 //!
-//! Columns stand from left to right, their nodes above each other. Links that skip a column have a
-//! place of their own in it, so that they pass between nodes. Texts are measured in the bundled
-//! font: what is placed here does not overlap.
+//! Columns go from left to right, with their nodes on top of each other. A link that skips a column has
+//! its own slot in it, so that it passes between nodes. Texts are measured with the bundled font, so
+//! that nothing overlaps.
 
 use super::drawing::{Anchor, Text};
 use super::font::Font;
@@ -16,39 +16,39 @@ use super::{annotate, colour, route, rows};
 pub(super) const LABEL: Font = Font::regular(13.0);
 pub(super) const DETAIL: Font = Font::regular(11.0);
 const HEADING: Font = Font::bold(12.0);
-/// Between the edge of a node and its text.
+/// The distance from the edge of a node to its text.
 const PADDING: f64 = 9.0;
 /// The height of the line of headings, with the space below it.
 const HEADING_HEIGHT: f64 = 28.0;
 
-/// Who decides in which order nodes stand in their column.
+/// The order of nodes in their column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NodeOrder {
-    /// The picture: as given.
+    /// The order in the picture.
     #[default]
     Given,
-    /// The links: as few crossings as a quick search finds.
+    /// An order with few link crossings, found by a quick search.
     FewerCrossings,
 }
 
 /// How nodes are spaced in their column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spacing {
-    /// Evenly: a calm picture of two columns.
+    /// Evenly, for pictures of two columns.
     #[default]
     Even,
-    /// Such that strong links run straight: chains over several columns.
+    /// So that strong links are straight, for chains over several columns.
     Straight,
 }
 
-/// Choices about a layout.
+/// The options of a layout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LayoutOptions {
     /// The order of nodes in their column.
     pub order: NodeOrder,
-    /// The distances of nodes in their column.
+    /// The spacing of nodes in their column.
     pub spacing: Spacing,
-    /// The widest that a node's text may be, at least 40; longer texts are shortened.
+    /// The maximum width of a node's text, at least 40; longer texts are shortened.
     pub widest_label: f64,
 }
 
@@ -58,12 +58,12 @@ impl Default for LayoutOptions {
     }
 }
 
-/// A picture with all its parts in their places.
+/// A picture with the positions of all its parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// How wide it is.
+    /// The width.
     pub width: f64,
-    /// How high it is.
+    /// The height.
     pub height: f64,
     /// The nodes, by column and index as in the picture.
     pub nodes: Vec<Vec<PlacedNode>>,
@@ -75,10 +75,10 @@ pub struct Layout {
     pub texts: Vec<Text>,
 }
 
-/// A node in its place.
+/// A node with its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacedNode {
-    /// Its outline's extent.
+    /// The area of its outline.
     pub area: Area,
     /// Its label.
     pub label: Text,
@@ -86,16 +86,16 @@ pub struct PlacedNode {
     pub detail: Option<Text>,
 }
 
-/// A link in its place.
+/// A link with its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacedLink {
-    /// Its way; where pieces do not meet, a straight line joins them.
+    /// Its path; straight lines join curves that do not meet.
     pub curves: Vec<Cubic>,
     /// The arrowhead: its tip and its two other corners.
     pub head: [Point; 3],
-    /// How wide it is.
+    /// The line width.
     pub width: f64,
-    /// What is written on it, where there is room.
+    /// The label, if there is room for it.
     pub label: Option<Text>,
 }
 
@@ -110,11 +110,11 @@ impl Layout {
     }
 }
 
-/// The columns before they have their distance: what is as it is however far apart they are.
+/// The columns before their distance is chosen: everything that does not depend on it.
 struct Columns {
     order: Order,
     widths: Vec<f64>,
-    /// Items in the order of `order`: middles and heights.
+    /// The middles and heights of items, in the order of `order`.
     middles: Vec<Vec<f64>>,
     heights: Vec<Vec<f64>>,
     height: f64,
@@ -125,29 +125,29 @@ impl Picture {
     /// Places everything in the picture.
     #[must_use]
     pub fn layout(&self, options: &LayoutOptions) -> Layout {
-        /// How much wider the gaps between columns become until all labels of links have room.
+        /// Factors for the gaps between columns, tried in turn until all link labels fit.
         const STRETCHES: [f64; 5] = [1.0, 1.3, 1.7, 2.3, 3.0];
         let columns = arrange(self, options);
         let wanted = self.links().iter().filter(|link| link.label.is_some()).count();
         let mut best = spread(self, options, &columns, STRETCHES[0], 0);
         let mut chosen = STRETCHES[0];
         for &stretch in &STRETCHES[1..] {
-            if annotate::placed(&best.links) == wanted {
+            if annotate::placed_labels(&best.links) == wanted {
                 break;
             }
             let next = spread(self, options, &columns, stretch, 0);
-            if annotate::placed(&next.links) > annotate::placed(&best.links) {
+            if annotate::placed_labels(&next.links) > annotate::placed_labels(&best.links) {
                 (best, chosen) = (next, stretch);
             }
         }
-        match wanted - annotate::placed(&best.links) {
+        match wanted - annotate::placed_labels(&best.links) {
             0 => best,
             omitted => spread(self, options, &columns, chosen, omitted),
         }
     }
 }
 
-/// Orders the columns and puts their items at their heights.
+/// Orders the items of the columns and chooses their vertical positions.
 fn arrange(picture: &Picture, options: &LayoutOptions) -> Columns {
     let mut order = Order::given(picture);
     if options.order == NodeOrder::FewerCrossings {
@@ -168,14 +168,14 @@ fn arrange(picture: &Picture, options: &LayoutOptions) -> Columns {
     Columns { order, widths, middles, heights, height, headings }
 }
 
-/// How wide a node is: its text and the room that its outline needs.
+/// The width of a node: its text and the padding for its outline.
 fn node_width(node: &Node, widest: f64) -> f64 {
     let label = LABEL.width(&shorten(&node.label, LABEL, widest));
     let detail = node.detail.as_ref().map(|text| DETAIL.width(&shorten(text, DETAIL, widest)));
     label.max(detail.unwrap_or(0.0)) + 2.0 * side(node.kind)
 }
 
-/// Between the left edge of a node and its text.
+/// The distance from the left edge of a node to its text.
 fn side(kind: NodeKind) -> f64 {
     match kind {
         NodeKind::State | NodeKind::Outcome => PADDING,
@@ -183,9 +183,9 @@ fn side(kind: NodeKind) -> f64 {
     }
 }
 
-/// Puts the columns beside each other and draws the links through the gaps.
+/// Puts the columns side by side and routes the links through the gaps.
 ///
-/// `omitted` links could not get their label, which a footnote says.
+/// A footnote mentions the `omitted` link labels that did not fit.
 fn spread(
     picture: &Picture,
     options: &LayoutOptions,
@@ -194,7 +194,7 @@ fn spread(
     omitted: usize,
 ) -> Layout {
     let count = columns.widths.len();
-    // The steeper the links, the wider the gap; many columns have to stay on the page.
+    // Steeper links need a wider gap, but many columns have to fit on the page.
     let (narrow, wide) = if count > 2 { (96.0, 170.0) } else { (170.0, 380.0) };
     let gap = (columns.height * 0.5).clamp(narrow, wide).max(annotate::gap(picture));
     let gap = (gap * stretch).round();
@@ -231,7 +231,7 @@ fn spread(
     }
     let passing = |column: usize, link: usize| {
         let slot = columns.order.columns[column].iter().position(|i| *i == Item::Passing(link));
-        let slot = slot.expect("a link has a place in every column that it skips");
+        let slot = slot.expect("a link has a slot in every column that it skips");
         let (left, middle) = (lefts[column], top + columns.middles[column][slot]);
         (Point::new(left, middle), Point::new(left + columns.widths[column], middle))
     };

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! A [`Picture`] has nodes in columns and weighted links between them: causes and effects, or a
-//! chain of causes over time. Its [`Layout`] says where everything is; texts are measured in a font
-//! that is compiled in, so that nothing overlaps and nothing has to be installed. A [`Drawing`] holds
-//! shapes at their final places; the same drawing gives SVG and PNG.
+//! chain of causes over time. Its [`Layout`] has the positions of everything. Texts are measured with a
+//! compiled-in font, so that nothing overlaps and no font has to be installed. A [`Drawing`] has shapes
+//! at their final positions and can be written as SVG and PNG.
 //!
 //! ```
 //! use becausal_render::{LayoutOptions, Link, Node, NodeKind, Picture, PictureColumn, Place};

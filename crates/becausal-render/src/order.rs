@@ -1,8 +1,8 @@
-//! The order of nodes in their columns, with places kept free for links that pass by.
+//! The order of nodes in their columns, with slots for links that pass through.
 
 use super::picture::Picture;
 
-/// What takes a place in a column.
+/// What takes up a slot in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Item {
     /// A node, by its index in the column.
@@ -11,20 +11,19 @@ pub enum Item {
     Passing(usize),
 }
 
-/// The items of each column from top to bottom, and the way of each link through them.
+/// The items of each column from top to bottom, and the links between them.
 #[derive(Debug, Clone)]
 pub struct Order {
     /// Items by column, from top to bottom.
     pub columns: Vec<Vec<Item>>,
-    /// By column, the pieces of links from it to the next: the items at both ends, by their index in
-    /// `keys`.
+    /// For each column, the pieces of links to the next one: both ends, as indices into `keys`.
     segments: Vec<Vec<(usize, usize)>>,
-    /// Items by column in a fixed order; the segments name them by their index here.
+    /// For each column, its items in a fixed order, which `segments` refer to.
     keys: Vec<Vec<Item>>,
 }
 
 impl Order {
-    /// The nodes as the picture gives them; passing links between the nodes nearest to their way.
+    /// The nodes in the order of the picture; passing links between the nodes nearest to their path.
     #[must_use]
     pub fn given(picture: &Picture) -> Self {
         let lengths: Vec<usize> = picture.columns().iter().map(|c| c.nodes.len()).collect();
@@ -57,9 +56,9 @@ impl Order {
         Self { columns, segments, keys }
     }
 
-    /// An order with fewer crossings where the barycentre rule finds one: each item moves to the
-    /// mean place of its neighbours, sweeping right and left; the best order met is kept. Ties
-    /// leave the order as it is, so the result depends on nothing but the picture.
+    /// An order with fewer crossings, if the barycentre rule finds one: each item moves to the mean
+    /// rank of its neighbours, in sweeps to the right and to the left; the best order is kept. Ties
+    /// keep their order, so the result depends only on the picture.
     #[must_use]
     pub fn with_fewer_crossings(self) -> Self {
         const SWEEPS: usize = 12;
@@ -85,7 +84,7 @@ impl Order {
         best
     }
 
-    /// How many pairs of link pieces between neighbouring columns cross.
+    /// The number of crossings between link pieces.
     #[must_use]
     pub fn crossings(&self) -> usize {
         let mut count = 0;
@@ -104,7 +103,7 @@ impl Order {
         count
     }
 
-    /// The place of each key of a column.
+    /// The rank of each key of a column.
     fn ranks(&self, column: usize) -> Vec<usize> {
         let items = &self.columns[column];
         self.keys[column]
@@ -113,7 +112,7 @@ impl Order {
             .collect()
     }
 
-    /// Moves the items of a column to the mean place of their neighbours on one side.
+    /// Moves the items of a column to the mean rank of their neighbours on one side.
     fn improve(&mut self, column: usize, by_left: bool) {
         let own = self.ranks(column);
         let mut sums = vec![(0.0, 0_usize); own.len()];
@@ -137,7 +136,7 @@ impl Order {
         if neighbours == 0 {
             return;
         }
-        // An item without neighbours keeps its relative place.
+        // An item without neighbours keeps its relative rank.
         let scale = neighbours as f64 / own.len() as f64;
         let wishes: Vec<f64> = sums
             .iter()
@@ -154,7 +153,7 @@ impl Order {
     }
 }
 
-/// The indices that put values in ascending order; equal ones stay in order.
+/// The indices that sort values in ascending order; the sort is stable.
 fn order_by<T>(values: &[T], of: impl Fn(&T) -> f64) -> Vec<usize> {
     let mut indices: Vec<usize> = (0..values.len()).collect();
     indices.sort_by(|&a, &b| of(&values[a]).total_cmp(&of(&values[b])));
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_skips_a_column_has_a_place_in_it() {
+    fn a_link_that_skips_a_column_has_a_slot_in_it() {
         let order = Order::given(&picture(&[2, 2, 2], &[[0, 0, 2, 0], [0, 1, 2, 1]]));
         let middle = &order.columns[1];
         assert_eq!(middle.len(), 4);

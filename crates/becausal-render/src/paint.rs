@@ -1,4 +1,4 @@
-//! Shapes and colours: a placed picture becomes a drawing.
+//! Turns a picture with its layout into a drawing.
 
 use super::colour::{self, Colour};
 use super::drawing::{Drawing, Mark, Shape, Stroke};
@@ -30,7 +30,7 @@ impl Picture {
     }
 }
 
-/// Links from the faint and weak to the accented and strong, so that these lie above.
+/// Paints accented and strong links last, so that they are on top.
 fn paint_links(picture: &Picture, layout: &Layout, marks: &mut Vec<Mark>) {
     let mut ranked: Vec<usize> = (0..picture.links().len()).collect();
     ranked.sort_by(|&a, &b| {
@@ -48,7 +48,7 @@ fn arrow(placed: &PlacedLink, weight: f64, style: LinkStyle, tone: Tone) -> Vec<
     let colour = link_colour(tone, weight);
     let mut shapes = Vec::with_capacity(3);
     if tone != Tone::Faint {
-        // A white seam keeps links apart where they cross.
+        // A white seam separates links where they cross.
         let seam = Stroke::solid(colour::WHITE, placed.width + 2.4);
         shapes.push(Shape::curves(&placed.curves, seam));
     }
@@ -91,7 +91,7 @@ fn paint_nodes(picture: &Picture, layout: &Layout, marks: &mut Vec<Mark>) {
     }
 }
 
-/// The outline of a node: each kind has its own shape, so that colour is never needed to tell.
+/// The outline of a node. Each kind has its own shape, so that nobody needs the colour.
 fn outline(kind: NodeKind, accent: bool, area: &Area) -> Shape {
     let (fill, edge) = match kind {
         NodeKind::State => (Colour::new(0xF3, 0xF5, 0xF7), Colour::new(0x7B, 0x87, 0x94)),
@@ -125,9 +125,10 @@ fn paint_link_labels(picture: &Picture, layout: &Layout, marks: &mut Vec<Mark>) 
     for (link, placed) in picture.links().iter().zip(&layout.links) {
         let Some(text) = &placed.label else { continue };
         let area = text.area();
-        let paper = Area { left: area.left - 2.0, width: area.width + 4.0, ..area };
-        let paper = Shape::rectangle(&paper, 3.0, Some(colour::WHITE.with_opacity(88)), None);
-        let shapes = vec![paper, Shape::Text(text.clone())];
+        let background = Area { left: area.left - 2.0, width: area.width + 4.0, ..area };
+        let background =
+            Shape::rectangle(&background, 3.0, Some(colour::WHITE.with_opacity(88)), None);
+        let shapes = vec![background, Shape::Text(text.clone())];
         marks.push(Mark::with_hint(picture.link_in_words(link), shapes));
     }
 }
@@ -141,7 +142,7 @@ fn sample(sample: Sample, area: &Area) -> Vec<Shape> {
         Sample::Link { weight, style, tone } => {
             let (width, middle) = (route::width(weight), area.centre().y);
             let (start, tip) = (Point::new(area.left, middle), Point::new(area.right(), middle));
-            arrow(&route::onwards(start, &[], tip, width), weight, style, tone)
+            arrow(&route::to_the_right(start, &[], tip, width), weight, style, tone)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A node-link picture in columns, as plain data: what is shown, not where.
+//! A node-link picture in columns, as plain data without positions.
 
 /// What a node stands for; each kind has its own shape and colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ pub enum NodeKind {
 pub struct Node {
     /// A name that is unique in the picture.
     pub id: String,
-    /// What is written in it; shortened where it is long.
+    /// Its label; shortened if too long.
     pub label: String,
     /// A second, smaller line, for example a value.
     pub detail: Option<String>,
@@ -55,10 +55,10 @@ impl Node {
     }
 }
 
-/// Nodes above each other.
+/// A column of nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PictureColumn {
-    /// What is written above them; may be empty.
+    /// The heading; may be empty.
     pub heading: String,
     /// The nodes from top to bottom.
     pub nodes: Vec<Node>,
@@ -72,7 +72,7 @@ impl PictureColumn {
     }
 }
 
-/// Where a node is: its column from the left and its place in the column as given, both from 0.
+/// The place of a node: its column from the left and its index in the column, both from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The column.
@@ -92,24 +92,24 @@ impl Place {
 /// How a link is stroked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum LinkStyle {
-    /// Without gaps.
+    /// A solid line.
     #[default]
     Solid,
-    /// For what could not be tested, or is not a fact.
+    /// For what could not be tested or did not happen.
     Dashed,
-    /// For what goes another way, for example through the policy.
+    /// For other kinds of influence, for example through the policy.
     Dotted,
 }
 
 /// How a link is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Tone {
-    /// For what is there without being the point.
+    /// For what is less important.
     Faint,
     /// Dark grey.
     #[default]
     Plain,
-    /// The second colour, for what would have been instead.
+    /// The second colour, for the alternative.
     Alternative,
     /// The accent colour.
     Accent,
@@ -118,17 +118,17 @@ pub enum Tone {
 /// An arrow from one node to another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
-    /// Where it begins.
+    /// The node where it begins.
     pub from: Place,
-    /// Where it ends: in a column further right (any number of them) or in the same column.
+    /// The node where it ends: in any column further right, or in the same column.
     pub to: Place,
-    /// How strong it is, from 0 to 1: its width.
+    /// The strength from 0 to 1, shown as width.
     pub weight: f64,
     /// Solid, dashed or dotted.
     pub style: LinkStyle,
     /// Its colour.
     pub tone: Tone,
-    /// What is written on it.
+    /// Its label.
     pub label: Option<String>,
 }
 
@@ -151,14 +151,14 @@ impl Link {
         Self { tone, ..self }
     }
 
-    /// The same link with something written on it.
+    /// The same link with a label.
     #[must_use]
     pub fn with_label(self, label: impl Into<String>) -> Self {
         Self { label: Some(label.into()), ..self }
     }
 }
 
-/// What an entry of the legend shows.
+/// The sample of a legend entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sample {
     /// A piece of a link.
@@ -179,16 +179,16 @@ pub enum Sample {
     },
 }
 
-/// A line of the legend.
+/// An entry of the legend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LegendEntry {
-    /// What is shown.
+    /// The sample.
     pub sample: Sample,
     /// What it means.
     pub text: String,
 }
 
-/// A node-link picture that is known to be whole: every link has its ends and a weight in [0, 1].
+/// A valid node-link picture: both ends of every link exist and its weight is in [0, 1].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
     title: String,
@@ -199,10 +199,10 @@ pub struct Picture {
     footnotes: Vec<String>,
 }
 
-/// What is wrong with the parts of a picture.
+/// Why a picture is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PictureError {
-    /// A link begins or ends nowhere.
+    /// One end of a link does not exist.
     #[error("link {link}: there is no node {} in column {}", place.node, place.column)]
     MissingNode {
         /// Which link, from 0.
@@ -210,7 +210,7 @@ pub enum PictureError {
         /// Where the node was expected.
         place: Place,
     },
-    /// A link goes to the left or to its own beginning.
+    /// A link goes to the left or back to its own start.
     #[error(
         "link {link} from `{from}` to `{to}` goes back: a link ends in a column further right, or \
          at another node of its column"
@@ -223,7 +223,7 @@ pub enum PictureError {
         /// The node where it ends.
         to: String,
     },
-    /// A weight that is no share.
+    /// A weight that is not between 0 and 1.
     #[error("{place}: the weight is {weight}, expected a number from 0 to 1")]
     Weight {
         /// Which link or entry of the legend.
@@ -231,10 +231,10 @@ pub enum PictureError {
         /// Its weight.
         weight: f64,
     },
-    /// Two nodes with one name.
+    /// Two nodes with the same id.
     #[error("two nodes have the id `{id}`")]
     DuplicateId {
-        /// The name.
+        /// The id.
         id: String,
     },
 }
@@ -243,8 +243,8 @@ impl Picture {
     /// A picture of these columns, from left to right, and links.
     ///
     /// # Errors
-    /// When a link has a missing end, goes back to the left or has a weight outside [0, 1], or when
-    /// two nodes have the same id.
+    /// When a link has a missing end, goes to the left or has a weight outside [0, 1], or when two
+    /// nodes have the same id.
     pub fn new(
         title: impl Into<String>,
         columns: Vec<PictureColumn>,
@@ -300,25 +300,25 @@ impl Picture {
         Self { description: Some(description.into()), ..self }
     }
 
-    /// What is written above the picture.
+    /// The title above the picture.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// What the picture shows, in words: as given, or the links, strongest first.
+    /// A description in words: the given one, or the links, strongest first.
     #[must_use]
     pub fn description(&self) -> String {
-        const MOST: usize = 30;
+        const MAX_LINKS: usize = 30;
         if let Some(description) = &self.description {
             return description.clone();
         }
         let mut links: Vec<&Link> = self.links.iter().collect();
         links.sort_by(|a, b| b.tone.cmp(&a.tone).then(b.weight.total_cmp(&a.weight)));
         let mut words: Vec<String> =
-            links.iter().take(MOST).map(|link| self.link_in_words(link)).collect();
-        if links.len() > MOST {
-            words.push(format!("and {} weaker ones", links.len() - MOST));
+            links.iter().take(MAX_LINKS).map(|link| self.link_in_words(link)).collect();
+        if links.len() > MAX_LINKS {
+            words.push(format!("and {} weaker ones", links.len() - MAX_LINKS));
         }
         match words.len() {
             0 => "No links.".to_owned(),
@@ -351,7 +351,7 @@ impl Picture {
         &self.footnotes
     }
 
-    /// The node at a place that a link of this picture names.
+    /// The node at a place; the place must exist.
     #[must_use]
     pub fn node(&self, place: Place) -> &Node {
         &self.columns[place.column].nodes[place.node]

@@ -1,4 +1,4 @@
-//! Drawings as PNG, drawn here with the bundled font: nothing has to be installed.
+//! Drawings as PNG, with the bundled font, so that no font has to be installed.
 
 use tiny_skia::{
     FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform,
@@ -8,16 +8,16 @@ use ttf_parser::OutlineBuilder;
 use super::colour::Colour;
 use super::drawing::{Drawing, Shape, Step, Stroke, Text};
 
-/// The most pixels a picture may have: 400 MB of memory.
-const MOST_PIXELS: f64 = 1e8;
+/// The maximum number of pixels in a picture: 400 MB of memory.
+const MAX_PIXELS: f64 = 1e8;
 
-/// A drawing cannot become a PNG file.
+/// Why a drawing cannot be written as PNG.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PngError {
-    /// A scale that is no scale.
+    /// A scale that is not a positive number.
     #[error("the scale of a picture is a positive number, not {0}")]
     Scale(f64),
-    /// More pixels than memory should hold.
+    /// Too many pixels.
     #[error(
         "a picture of {width:.0} x {height:.0} pixels is too large: choose a smaller scale, or SVG"
     )]
@@ -27,7 +27,7 @@ pub enum PngError {
         /// Pixels from top to bottom.
         height: f64,
     },
-    /// The PNG file could not be put together.
+    /// The PNG file could not be encoded.
     #[error("the PNG file could not be encoded: {0}")]
     Encoding(String),
 }
@@ -44,7 +44,7 @@ impl Drawing {
         }
         let (width, height) = ((self.width * scale).ceil(), (self.height * scale).ceil());
         let too_large = PngError::TooLarge { width, height };
-        if width * height > MOST_PIXELS {
+        if width * height > MAX_PIXELS {
             return Err(too_large);
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked above
@@ -73,7 +73,7 @@ impl Drawing {
     }
 }
 
-#[expect(clippy::cast_possible_truncation)] // pixels need no more digits
+#[expect(clippy::cast_possible_truncation)] // single precision is enough for pixels
 fn single(value: f64) -> f32 {
     value as f32
 }
@@ -117,7 +117,7 @@ fn outline(steps: &[Step]) -> Option<Path> {
     path.finish()
 }
 
-/// The outlines of a text's glyphs, one after the other.
+/// The outlines of all glyphs of a text.
 fn glyphs(text: &Text) -> Option<Path> {
     let mut pen = GlyphPen {
         path: PathBuilder::new(),
@@ -132,7 +132,7 @@ fn glyphs(text: &Text) -> Option<Path> {
     pen.path.finish()
 }
 
-/// Draws glyphs, given in units of the font with y upwards, where the text has them.
+/// Converts glyph outlines from font units, with y upwards, to the position of the text.
 struct GlyphPen<'a> {
     path: PathBuilder,
     along: f64,

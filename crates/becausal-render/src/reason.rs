@@ -1,4 +1,4 @@
-//! Why the data cannot tell about a pair, in words.
+//! Why a pair is untestable, in words.
 
 use becausal_discovery::{Reason, RowGroup};
 

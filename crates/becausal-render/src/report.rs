@@ -1,4 +1,4 @@
-//! The report: one page that shows what was learned, explains an episode, and says how far to trust it.
+//! The report: one page with what was learned, an explained episode, and how far to trust it.
 
 use std::fmt::Write;
 
@@ -20,63 +20,63 @@ use becausal_model::Scores;
 const PAGE: &str = include_str!("report.html");
 const SCRIPT: &str = include_str!("report.js");
 
-/// A step of the episode that a report shows.
+/// A step of the episode in a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportStep {
-    /// Why its action was taken.
+    /// Why the action was taken.
     pub why: Why,
-    /// Why not each of the others.
+    /// Why none of the other actions was taken.
     pub contrasts: Vec<Contrast>,
     /// The environment's own drawing of the state, as SVG.
     pub scene: Option<String>,
 }
 
-/// How well the model predicts, and on what that was measured.
+/// How well the model predicts, and on which rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportScores {
     /// The scores.
     pub scores: Scores,
-    /// The rows that were predicted, in words: `episodes that nothing was learned from`.
+    /// The rows used for scoring, in words: `held-out episodes`.
     pub on: String,
 }
 
-/// Everything that stands in a report.
+/// The content of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report<'a> {
-    /// What the variables are.
+    /// The schema of the variables.
     pub schema: &'a Schema,
-    /// How many transitions were learned from.
+    /// The number of transitions learned from.
     pub rows: usize,
-    /// In how many episodes.
+    /// The number of episodes they are from.
     pub episodes: usize,
-    /// What discovery found.
+    /// The discovered graph.
     pub graph: Option<&'a CausalGraph>,
     /// How well the model predicts.
     pub scores: Option<ReportScores>,
-    /// The audit, or why there is none.
+    /// The audit, or the reason why there is none.
     pub audit: Result<Audit, String>,
-    /// Who acts in the audit, in words: `random actions`.
+    /// The policy of the audit, in words: `random actions`.
     pub audit_policy: String,
-    /// How the policy learned, where it did.
+    /// The learning curves of the policy, if it was trained.
     pub learning: Option<ReportLearning>,
-    /// The episode that the steps are of, in a sentence.
+    /// A sentence about the episode.
     pub subject: String,
-    /// The steps that are explained, in the order of time.
+    /// The explained steps, in order of time.
     pub steps: Vec<ReportStep>,
-    /// The step that the page opens with, by its place in `steps`.
+    /// The index in `steps` of the step that the page opens with.
     pub opening: usize,
-    /// The other action that the page first asks about, where there is one.
+    /// The other action that the page asks about first, if there is one.
     pub rival: Option<Vec<f64>>,
-    /// What was noticed about the opening step, in a sentence; may be empty.
+    /// A remark about the opening step, in a sentence; may be empty.
     pub remark: String,
-    /// The commands that made the page and go on from it, each with what it does.
+    /// The commands that made the page, and possible next ones, each with a description.
     pub commands: Vec<(String, String)>,
 }
 
 impl Report<'_> {
-    /// The page: one HTML text without any reference to the outside, the same bytes every time.
+    /// The page as one self-contained HTML text, the same bytes every time.
     ///
-    /// Whatever comes from data or a schema is escaped; the page allows no network at all.
+    /// Text from data or a schema is escaped, and the page allows no network access.
     #[must_use]
     pub fn html(&self) -> String {
         fill(PAGE, |place| match place {
@@ -103,7 +103,7 @@ impl Report<'_> {
             .map_or_else(String::new, |text| format!("<p class=\"about\">{}</p>", escaped(text)))
     }
 
-    /// The figures at the top.
+    /// The key numbers at the top.
     fn facts(&self) -> String {
         let mut facts = vec![(
             thousands(self.rows),
@@ -177,7 +177,7 @@ impl Report<'_> {
             many => format!("{many} pairs cannot be told from this data; they are dashed."),
         };
         format!(
-            "<p>Width shows strength: of what is otherwise unexplained in the effect, the share that the \
+            "<p>Width shows strength: the share of the otherwise unexplained part of the effect that the \
              cause explains. {unknown}</p>\n{shown}\n<details><summary>Every influence with its \
              evidence</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table of \
              influences\"><table><thead><tr><th>cause</th><th>effect</th><th>strength</th><th>p</th>\
@@ -199,7 +199,7 @@ pub(super) fn percent(share: f64) -> String {
     match hundredths {
         large if large >= 9.95 => format!("{large:.0} %"),
         middle if middle >= 0.095 || middle == 0.0 => format!("{middle:.1} %"),
-        // Not nothing: 0.0034 %.
+        // More digits, so that it does not round to 0: 0.0034 %.
         small => format!("{} %", number(small, 2)),
     }
 }

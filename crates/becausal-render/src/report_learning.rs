@@ -1,20 +1,20 @@
-//! How the policy of a report learned: its curves.
+//! The learning curves in a report.
 
 use super::curves::{Chart, Series, SeriesPoint};
 use super::html::{escaped, picture};
 use super::text::thousands;
 use super::words::{counted, minus, number};
 
-/// The curves of a training over its real steps.
+/// The curves of a training run over its real steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportLearning {
-    /// How many epochs it had.
+    /// The number of epochs.
     pub epochs: usize,
-    /// Mean returns, each curve with its name; the first are evaluations.
+    /// Curves of mean returns with their names; the first one has the evaluations.
     pub returns: Vec<(String, Vec<(f64, f64)>)>,
-    /// The mean log-likelihood of fresh transitions under the world model.
+    /// The mean log-likelihood of new transitions under the world model.
     pub likelihood: Vec<(f64, f64)>,
-    /// The edges of the causal graph.
+    /// The number of edges in the causal graph.
     pub edges: Vec<(f64, f64)>,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn section(learning: &ReportLearning) -> String {
         chart("Mean return", "mean return", &learning.returns),
         chart(
             "Log-likelihood of new transitions, before the model learned from them",
-            "nats a transition",
+            "nats per transition",
             &single("world model", &learning.likelihood),
         ),
         chart("Edges of the causal graph", "edges", &single("edges", &learning.edges)),
@@ -46,8 +46,8 @@ fn summary(learning: &ReportLearning) -> String {
         evaluations.iter().copied().reduce(|best, next| if next.1 > best.1 { next } else { best });
     match (best, evaluations.last()) {
         (Some((steps, best)), Some((_, last))) => format!(
-            "{epochs}. The best evaluation was {}, after {} real steps; the last was {}. Returns are as the \
-             environment pays in evaluations, and by the schema's reward terms while learning.",
+            "{epochs}. The best evaluation was {}, after {} real steps; the last was {}. Returns of \
+             evaluations are the environment's own; returns while learning are by the schema's reward terms.",
             minus(&number(best, 4)),
             thousands(whole(steps)),
             minus(&number(*last, 4))
@@ -61,7 +61,7 @@ fn whole(count: f64) -> usize {
     count as usize
 }
 
-/// A chart of the curves that have points; nothing where none has two.
+/// A chart of the curves with at least two points; `None` if there are none.
 fn chart(title: &str, label: &str, curves: &[(String, Vec<(f64, f64)>)]) -> Option<String> {
     let series: Vec<Series> = curves
         .iter()
@@ -75,7 +75,7 @@ fn chart(title: &str, label: &str, curves: &[(String, Vec<(f64, f64)>)]) -> Opti
     Some(picture(&chart.drawing()))
 }
 
-/// Points without a spread; an epoch that made no real step stands for the one before it.
+/// Points without a spread. An epoch without real steps replaces the one before it.
 fn ascending(points: &[(f64, f64)]) -> Vec<SeriesPoint> {
     let mut ascending: Vec<SeriesPoint> = Vec::new();
     for &(x, mean) in points {

@@ -1,4 +1,4 @@
-//! The timeline of a report, and what it shows of a chosen step.
+//! The timeline of a report, and the details of the chosen step.
 
 use std::fmt::Write;
 
@@ -13,32 +13,32 @@ use becausal_core::schema::{Role, Schema};
 use becausal_explain::chain::{Node, Step};
 use becausal_explain::{Contrast, Doubt};
 
-/// Colours of reward terms; further terms begin anew.
+/// The number of colours for reward terms; further terms reuse them.
 const COLOURS: usize = 8;
 
-/// The strip of steps: what was done and what was paid, term by term.
+/// The strip of steps: each with its action and its rewards, term by term.
 pub(super) fn timeline(report: &Report<'_>) -> String {
-    let made: Vec<&Step> = report.steps.iter().filter_map(first).collect();
-    let most = |sum: fn(&Step) -> f64| made.iter().map(|step| sum(step)).fold(0.0, f64::max);
-    let (gain, loss) = (most(gains), most(losses));
+    let steps: Vec<&Step> = report.steps.iter().filter_map(first).collect();
+    let largest = |sum: fn(&Step) -> f64| steps.iter().map(|step| sum(step)).fold(0.0, f64::max);
+    let (gain, loss) = (largest(gains), largest(losses));
     let span = (gain + loss).max(f64::MIN_POSITIVE);
     let mut html = legend(report.schema);
     let _ =
         writeln!(html, "<ol class=\"timeline\" id=\"timeline\" style=\"--up:{:.4}\">", gain / span);
     for (place, step) in report.steps.iter().enumerate() {
-        let Some(made) = first(step) else { continue };
+        let Some(taken) = first(step) else { continue };
         let number = step.why.chain.trajectory().first();
-        let did = action_of(report.schema, made);
+        let action = action_of(report.schema, taken);
         let worth = if place == report.opening { " notable" } else { "" };
         let _ = writeln!(
             html,
             "<li><button type=\"button\" class=\"step{worth}\" data-go=\"{number}\" aria-label=\"{}\">\
              <span class=\"up\">{}</span><span class=\"down\">{}</span>\
              <span class=\"did\">{}</span><span class=\"when\">{number}</span></button></li>",
-            escaped(&format!("Step {number}: {did}; {}", paid(report.schema, made))),
-            bars(made, gain, |reward| reward),
-            bars(made, loss, |reward| -reward),
-            escaped(&short(report.schema, &made.action)),
+            escaped(&format!("Step {number}: {action}; {}", rewards_text(report.schema, taken))),
+            bars(taken, gain, |reward| reward),
+            bars(taken, loss, |reward| -reward),
+            escaped(&short(report.schema, &taken.action)),
         );
     }
     html.push_str("</ol>");
@@ -77,14 +77,14 @@ fn legend(schema: &Schema) -> String {
 }
 
 /// `reward +3: new marines +3`.
-fn paid(schema: &Schema, step: &Step) -> String {
+fn rewards_text(schema: &Schema, step: &Step) -> String {
     let sum: f64 = step.rewards.iter().sum();
     let terms: Vec<String> = schema
         .rewards()
         .iter()
         .zip(&step.rewards)
-        .filter(|(_, paid)| **paid != 0.0)
-        .map(|(term, paid)| format!("{} {}", term.name, signed(*paid)))
+        .filter(|(_, reward)| **reward != 0.0)
+        .map(|(term, reward)| format!("{} {}", term.name, signed(*reward)))
         .collect();
     if terms.is_empty() {
         return "no reward".to_owned();
@@ -92,7 +92,7 @@ fn paid(schema: &Schema, step: &Step) -> String {
     minus(&format!("reward {}: {}", signed(sum), terms.join(", ")))
 }
 
-/// An action in few letters: its label where there is one action variable, else all in their order.
+/// An action in short: the labels or values of the action variables, without their names.
 fn short(schema: &Schema, values: &[f64]) -> String {
     let slots = schema.action_slots();
     let each: Vec<String> = slots
@@ -105,7 +105,7 @@ fn short(schema: &Schema, values: &[f64]) -> String {
     minus(&each.join(" "))
 }
 
-/// Every step and every answer, to be shown when they are chosen.
+/// Templates of every step and every answer, which the script shows when they are chosen.
 pub(super) fn templates(report: &Report<'_>) -> String {
     let opening = report.steps.get(report.opening).map_or(0, |s| s.why.chain.trajectory().first());
     let mut html = format!(
@@ -118,13 +118,13 @@ pub(super) fn templates(report: &Report<'_>) -> String {
         )
     );
     for (place, step) in report.steps.iter().enumerate() {
-        let Some(made) = first(step) else { continue };
+        let Some(taken) = first(step) else { continue };
         let remark = if place == report.opening { report.remark.as_str() } else { "" };
         let number = step.why.chain.trajectory().first();
         let _ = writeln!(
             html,
             "<template data-moment=\"{number}\">{}</template>",
-            moment(report.schema, step, made, remark)
+            moment(report.schema, step, taken, remark)
         );
         let _ = writeln!(
             html,
@@ -145,11 +145,11 @@ pub(super) fn templates(report: &Report<'_>) -> String {
     html
 }
 
-/// The step itself: what was done, what changed, and the questions that can be asked.
-fn moment(schema: &Schema, step: &ReportStep, made: &Step, remark: &str) -> String {
+/// The step itself: its action, the changes, and the possible questions.
+fn moment(schema: &Schema, step: &ReportStep, taken: &Step, remark: &str) -> String {
     let number = step.why.chain.trajectory().first();
-    let did = action_of(schema, made);
-    let mut html = format!("<h3>Step {number}: {}</h3>\n", escaped(&did));
+    let action = action_of(schema, taken);
+    let mut html = format!("<h3>Step {number}: {}</h3>\n", escaped(&action));
     if !remark.is_empty() {
         let _ = writeln!(html, "<p class=\"remark\">{}</p>", escaped(remark));
     }
@@ -164,20 +164,24 @@ fn moment(schema: &Schema, step: &ReportStep, made: &Step, remark: &str) -> Stri
     for variable in changes(schema, step) {
         let _ = write!(html, "<li>{}</li>", escaped(&variable));
     }
-    let _ = writeln!(html, "<li class=\"paid\">{}</li></ul></div>", escaped(&paid(schema, made)));
+    let _ = writeln!(
+        html,
+        "<li class=\"paid\">{}</li></ul></div>",
+        escaped(&rewards_text(schema, taken))
+    );
     let _ = write!(
         html,
         "<div class=\"questions\" role=\"group\" aria-label=\"Questions about step {number}\">\
          <button type=\"button\" data-ask=\"\">Why {}?</button>",
-        escaped(&short(schema, &made.action))
+        escaped(&short(schema, &taken.action))
     );
     for contrast in &step.contrasts {
         let other = contrast.change.action.as_deref().unwrap_or_default();
         let difference = contrast.credit.difference();
-        let sort = if difference < 0.0 { "worse" } else { "better" };
+        let class = if difference < 0.0 { "worse" } else { "better" };
         let _ = write!(
             html,
-            "<button type=\"button\" data-ask=\"{}\">Why not {}? <small class=\"{sort}\">{}</small></button>",
+            "<button type=\"button\" data-ask=\"{}\">Why not {}? <small class=\"{class}\">{}</small></button>",
             escaped(&action_text(schema, other)),
             escaped(&short(schema, other)),
             escaped(&minus(&signed(difference)))
@@ -187,7 +191,7 @@ fn moment(schema: &Schema, step: &ReportStep, made: &Step, remark: &str) -> Stri
     html
 }
 
-/// What the state variables do in a step.
+/// The changes of the state variables in a step.
 fn changes(schema: &Schema, step: &ReportStep) -> Vec<String> {
     let trajectory = step.why.chain.trajectory();
     let words = |(index, variable): (usize, &becausal_core::schema::Variable)| {
@@ -205,7 +209,7 @@ fn why(step: &ReportStep) -> String {
     if !why.chain.is_empty() {
         html.push_str(&shown(why.picture().map(|p| picture(&p.drawing(&chain_layout())))));
     }
-    html.push_str(&against(trajectory.schema(), &why.evidence.doubts, trajectory.first()));
+    html.push_str(&caveats(trajectory.schema(), &why.evidence.doubts, trajectory.first()));
     html.push_str(&details(&why.text()));
     html
 }
@@ -219,7 +223,7 @@ fn why_not(contrast: &Contrast) -> String {
     if !(contrast.factual.chain.is_empty() && contrast.counterfactual.chain.is_empty()) {
         html.push_str(&shown(contrast.picture().map(|p| picture(&p.drawing(&chain_layout())))));
     }
-    html.push_str(&against(
+    html.push_str(&caveats(
         trajectory.schema(),
         &ContrastView(contrast).all_doubts(),
         trajectory.first(),
@@ -228,13 +232,13 @@ fn why_not(contrast: &Contrast) -> String {
     html
 }
 
-/// A picture, or in its place why there is none.
+/// A picture, or the reason why there is none.
 fn shown<E: std::fmt::Display>(picture: Result<String, E>) -> String {
     picture.unwrap_or_else(|error| format!("<p>{}</p>", escaped(&error.to_string())))
 }
 
-/// What speaks against an answer.
-fn against(schema: &Schema, doubts: &[Doubt], first: usize) -> String {
+/// The caveats about an answer.
+fn caveats(schema: &Schema, doubts: &[Doubt], first: usize) -> String {
     let sentences = doubt::sentences(schema, doubts, first);
     if sentences.is_empty() {
         return "<h4>Caveats</h4>\n<p>None.</p>\n".to_owned();

@@ -1,4 +1,4 @@
-//! How far to trust a report: the audit's figures and the model's.
+//! How far to trust a report: the scores of the audit and of the model.
 
 use super::html::{escaped, table};
 use super::report::{Report, ReportScores, percent};
@@ -38,12 +38,12 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
     }));
     let headings = [
         "",
-        "precision: of the changes claimed, happened",
-        "recall: of the changes that happened, claimed",
+        "precision: claimed changes that happened",
+        "recall: changes that were claimed",
         "right sign of the reward difference",
     ];
     let best = match audit.better_action_cases {
-        0 => "In none of the states does the choice of the action matter to the reward over these steps.".to_owned(),
+        0 => "The choice of the action does not change the reward over these steps in any of the states.".to_owned(),
         cases => format!(
             "The best action was named correctly in {} of the {} states where actions differ.",
             percent(audit.better_action),
@@ -67,14 +67,14 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
         escaped(policy),
         thousands(audit.cases),
         escaped(&number(100.0 * audit.threshold, 3)),
-        table("Figures of the audit", &headings, &rows),
+        table("Scores of the audit", &headings, &rows),
         escaped(&best),
         escaped(&size),
         percent(audit.ends),
     )
 }
 
-/// The share of right signs; a dash where there was no difference to have one.
+/// The share of right signs; a dash if no difference was large enough to have one.
 fn signs(audit: &Audit, share: Option<f64>) -> String {
     share.filter(|_| audit.sign_cases > 0).map_or_else(|| "–".to_owned(), percent)
 }

@@ -1,15 +1,15 @@
-//! The ways of links: where they leave and reach their nodes, and the curves between.
+//! The paths of links: where they leave and reach their nodes, and the curves in between.
 
 use super::geometry::{Area, Cubic, Point};
 use super::layout::{PlacedLink, PlacedNode};
 use super::picture::{NodeKind, Picture, Place};
 
-/// The share of a node's height that the ends of its links may take.
+/// The maximum share of a node's height for the ends of its links.
 pub const SIDE: f64 = 0.8;
-/// How far a link within a column reaches out of it.
+/// How far a link within a column bulges to the right.
 const BULGE: f64 = 44.0;
 
-/// The width of a link of this weight: the weakest is still a line.
+/// The width of a link of this weight; weight 0 is still a line.
 pub fn width(weight: f64) -> f64 {
     1.0 + 3.6 * weight
 }
@@ -19,29 +19,29 @@ pub fn head_length(width: f64) -> f64 {
     6.0 + 1.5 * width
 }
 
-/// Half the breadth of the arrowhead of a link of this width.
+/// Half the height of the arrowhead of a link of this width.
 fn head_half(width: f64) -> f64 {
     2.2 + width * 0.85
 }
 
-/// The height that the beginning of a link of this width takes at its node.
+/// The height at its node that the start of a link of this width needs.
 pub fn start_room(width: f64) -> f64 {
     width + 3.5
 }
 
-/// The height that the arrowhead of a link of this width takes at its node.
+/// The height at its node that the arrowhead of a link of this width needs.
 pub fn end_room(width: f64) -> f64 {
     2.0 * head_half(width) + 0.5
 }
 
-/// The room that links within the column need to its right.
+/// The width that links within a column need to its right.
 pub fn bulge(picture: &Picture, column: usize) -> f64 {
     let within =
         |link: &&super::picture::Link| link.from.column == column && link.to.column == column;
     if picture.links().iter().any(|link| within(&link)) { BULGE } else { 0.0 }
 }
 
-/// How far the outline of a node is from its extent's left and right edge, `down` from the middle.
+/// The distance of a node's outline from the left and right edge of its area, `down` below the middle.
 pub fn inset(kind: NodeKind, area: &Area, down: f64) -> f64 {
     let half = area.height / 2.0;
     match kind {
@@ -57,18 +57,18 @@ pub fn inset(kind: NodeKind, area: &Area, down: f64) -> f64 {
 
 /// The largest radius of the corners of an action.
 pub const PILL: f64 = 15.0;
-/// How far a reward's outline is pointed at both sides.
+/// The width of the points on both sides of a reward's outline.
 pub const POINT: f64 = 9.0;
 
-/// The ways of all links. `passing` gives the left and right end of the free place of a link in a
-/// column that it skips.
+/// The paths of all links. `passing` gives the left and right end of a link's slot in a column that it
+/// skips.
 pub fn links(
     picture: &Picture,
     nodes: &[Vec<PlacedNode>],
     passing: impl Fn(usize, usize) -> (Point, Point),
 ) -> Vec<PlacedLink> {
     let area = |place: Place| nodes[place.column][place.node].area;
-    // Where a link comes from and goes to next decides its place among its neighbours.
+    // The ends of links at a node are sorted by where the links go to or come from.
     let mut starts: Vec<End> = Vec::new();
     let mut ends: Vec<End> = Vec::new();
     for (index, link) in picture.links().iter().enumerate() {
@@ -81,7 +81,7 @@ pub fn links(
         let width = width(link.weight);
         starts.push(End { place: from, towards: next, link: index, room: start_room(width) });
         let end = End { place: to, towards: last, link: index, room: end_room(width) };
-        // A link within a column comes back to the side that it left.
+        // A link within a column ends on the side where it starts.
         if to.column == from.column { starts.push(end) } else { ends.push(end) }
     }
     let (starts, ends) = (ports(starts, &area), ports(ends, &area));
@@ -102,7 +102,7 @@ pub fn links(
             within(start, port(&starts, to, index, true), width)
         } else {
             let middle = (from.column + 1..to.column).map(|column| passing(column, index));
-            onwards(start, &middle.collect::<Vec<_>>(), port(&ends, to, index, false), width)
+            to_the_right(start, &middle.collect::<Vec<_>>(), port(&ends, to, index, false), width)
         });
     }
     placed
@@ -111,14 +111,14 @@ pub fn links(
 /// One end of a link at its node.
 struct End {
     place: Place,
-    /// The height that the link goes to or comes from.
+    /// The vertical position that the link goes to or comes from.
     towards: f64,
     link: usize,
-    /// The height that it takes.
+    /// The height that it needs.
     room: f64,
 }
 
-/// The distance of each link's end from the middle of its node's side: by node and link.
+/// For each end (node and link), its vertical distance from the middle of the node.
 fn ports(mut ends: Vec<End>, area: &impl Fn(Place) -> Area) -> Vec<(Place, usize, f64)> {
     ends.sort_by(|a, b| {
         a.place.cmp(&b.place).then(a.towards.total_cmp(&b.towards)).then(a.link.cmp(&b.link))
@@ -137,7 +137,12 @@ fn ports(mut ends: Vec<End>, area: &impl Fn(Place) -> Area) -> Vec<(Place, usize
 }
 
 /// A link to a column further right.
-pub fn onwards(start: Point, passing: &[(Point, Point)], tip: Point, width: f64) -> PlacedLink {
+pub fn to_the_right(
+    start: Point,
+    passing: &[(Point, Point)],
+    tip: Point,
+    width: f64,
+) -> PlacedLink {
     let length = head_length(width);
     let neck = Point::new(tip.x - length, tip.y);
     let mut curves = Vec::with_capacity(passing.len() + 1);
@@ -152,7 +157,7 @@ pub fn onwards(start: Point, passing: &[(Point, Point)], tip: Point, width: f64)
     PlacedLink { curves, head, width, label: None }
 }
 
-/// A link to a node of the same column: out to the right and back.
+/// A link to a node of the same column: a bulge to the right.
 fn within(start: Point, tip: Point, width: f64) -> PlacedLink {
     let length = head_length(width);
     let neck = Point::new(tip.x + length, tip.y);

@@ -1,4 +1,4 @@
-//! How high nodes are, and at which height in their column they stand.
+//! The heights of nodes and their vertical positions.
 
 use super::layout::{DETAIL, LABEL, Spacing};
 use super::order::{Item, Order};
@@ -6,16 +6,16 @@ use super::picture::{Link, Picture, Place};
 use super::route;
 use super::spacing::{Wish, settle};
 
-/// Between the items of a column.
+/// The minimum gap between the items of a column.
 const GAP: f64 = 14.0;
-/// Above and below the text of a node.
+/// The padding above and below the text of a node.
 const PADDING: f64 = 6.0;
-/// The height that a link takes in a column that it skips; there is a gap on both sides of it too.
+/// The height of a link's slot in a column that it skips; the gaps come on top of it.
 const PASSING: f64 = 2.0;
-/// The most that a node grows for the ends of its links.
-const MOST_FOR_PORTS: f64 = 84.0;
-/// The widest gap that even spacing makes in a short column.
-const WIDEST_GAP: f64 = 64.0;
+/// The maximum height of a node that needs room for the ends of its links.
+const MAX_PORTS_HEIGHT: f64 = 84.0;
+/// The maximum gap of even spacing in a short column.
+const MAX_GAP: f64 = 64.0;
 
 /// The heights of the items, in the order of `order`.
 pub fn heights(picture: &Picture, order: &Order) -> Vec<Vec<f64>> {
@@ -33,14 +33,14 @@ pub fn heights(picture: &Picture, order: &Order) -> Vec<Vec<f64>> {
             let place = Place::new(column, node);
             let detail = picture.node(place).detail.as_ref().map_or(0.0, |_| DETAIL.line());
             let text = LABEL.line() + detail + 2.0 * PADDING;
-            text.max((ends(place) / route::SIDE).min(MOST_FOR_PORTS).ceil())
+            text.max((ends(place) / route::SIDE).min(MAX_PORTS_HEIGHT).ceil())
         }
     };
     let columns = order.columns.iter().enumerate();
     columns.map(|(index, items)| items.iter().map(|item| height(index, item)).collect()).collect()
 }
 
-/// The middles of the items, in the order of `order`; the highest item begins at 0.
+/// The middles of the items, in the order of `order`; the top of the highest item is at 0.
 pub fn middles(
     picture: &Picture,
     order: &Order,
@@ -72,7 +72,7 @@ fn even(heights: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let tallest = heights.iter().map(total).fold(0.0, f64::max);
     let place = |column: &Vec<f64>| {
         let spare = (tallest - total(column)) / column.len().max(1) as f64;
-        let gap = (GAP + spare).min(WIDEST_GAP);
+        let gap = (GAP + spare).min(MAX_GAP);
         let used = column.iter().sum::<f64>() + gap * column.len().saturating_sub(1) as f64;
         let mut top = (tallest - used) / 2.0;
         let middle = |height: &f64| {
@@ -85,8 +85,8 @@ fn even(heights: &[Vec<f64>]) -> Vec<Vec<f64>> {
     heights.iter().map(place).collect()
 }
 
-/// Moves items towards the mean height of what they are linked with, again and again, without
-/// changing their order.
+/// Moves items towards the mean position of their neighbours, in several sweeps, without changing their
+/// order.
 fn straighten(picture: &Picture, order: &Order, heights: &[Vec<f64>], middles: &mut [Vec<f64>]) {
     const SWEEPS: usize = 24;
     let pieces = pieces(picture, order);
@@ -137,7 +137,7 @@ fn pieces(picture: &Picture, order: &Order) -> Vec<Piece> {
             let last = column == to.column;
             let item = if last { Item::Node(to.node) } else { Item::Passing(index) };
             let right = slot(column, item);
-            // A variable that goes on, and a link that passes by, should not bend.
+            // Links between steps of one variable, and links that skip columns, should not bend.
             let same = picture.node(from).label.trim_end_matches('\'')
                 == picture.node(to).label.trim_end_matches('\'');
             let passes = to.column - from.column > 1;

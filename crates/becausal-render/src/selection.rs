@@ -1,4 +1,4 @@
-//! The strongest paths of a chain, when there are too many influences to draw.
+//! The strongest paths of a chain, if there are too many influences to draw.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,24 +12,24 @@ pub(super) struct Candidate {
     pub weight: f64,
 }
 
-/// The best way to or from a node: the product of the weights along it, and the next edge.
-type Ways = BTreeMap<Node, (f64, Option<usize>)>;
+/// The best path to or from a node: the product of its weights, and the next edge.
+type Paths = BTreeMap<Node, (f64, Option<usize>)>;
 
 /// Chooses the candidates to draw, by index: whole paths from a source to a sink, strongest first.
 ///
-/// A path is as strong as the product of its weights. Candidates stand in the order of time. What
-/// lies on no path is never chosen.
+/// The strength of a path is the product of its weights. Candidates are in order of time. Candidates on
+/// no path are never chosen.
 #[must_use]
 pub(super) fn strongest(
     candidates: &[Candidate],
     is_source: impl Fn(Node) -> bool,
     is_sink: impl Fn(Node) -> bool,
-    most_nodes: usize,
-    most_links: usize,
+    max_nodes: usize,
+    max_links: usize,
 ) -> Vec<usize> {
     let order: Vec<usize> = (0..candidates.len()).collect();
-    let ahead = ways(candidates, order.iter().copied(), &is_source, |c| (c.from, c.to));
-    let back = ways(candidates, order.iter().rev().copied(), &is_sink, |c| (c.to, c.from));
+    let ahead = best_paths(candidates, order.iter().copied(), &is_source, |c| (c.from, c.to));
+    let back = best_paths(candidates, order.iter().rev().copied(), &is_sink, |c| (c.to, c.from));
     let score = |node: &Node| Some(ahead.get(node)?.0 * back.get(node)?.0);
     let mut scored: Vec<(Node, f64)> =
         ahead.keys().filter_map(|node| score(node).map(|s| (*node, s))).collect();
@@ -37,15 +37,15 @@ pub(super) fn strongest(
     let mut nodes: BTreeSet<Node> = BTreeSet::new();
     let mut links: BTreeSet<usize> = BTreeSet::new();
     for (node, _) in scored {
-        if nodes.len() >= most_nodes {
+        if nodes.len() >= max_nodes {
             break;
         }
         nodes.insert(node);
-        for (ways, side) in [(&ahead, false), (&back, true)] {
+        for (paths, to_sink) in [(&ahead, false), (&back, true)] {
             let mut at = node;
-            while let Some(&(_, Some(edge))) = ways.get(&at) {
+            while let Some(&(_, Some(edge))) = paths.get(&at) {
                 links.insert(edge);
-                at = if side { candidates[edge].to } else { candidates[edge].from };
+                at = if to_sink { candidates[edge].to } else { candidates[edge].from };
                 nodes.insert(at);
             }
         }
@@ -56,33 +56,34 @@ pub(super) fn strongest(
         .filter(|&i| nodes.contains(&candidates[i].from) && nodes.contains(&candidates[i].to))
         .collect();
     others.sort_by(|&a, &b| candidates[b].weight.total_cmp(&candidates[a].weight).then(a.cmp(&b)));
-    let room = most_links.saturating_sub(links.len());
+    let room = max_links.saturating_sub(links.len());
     links.extend(others.into_iter().take(room));
     links.into_iter().collect()
 }
 
-fn ways(
+/// The best path from a beginning to every node; `ends` gives the direction.
+fn best_paths(
     candidates: &[Candidate],
     order: impl Iterator<Item = usize>,
     begins: &impl Fn(Node) -> bool,
     ends: impl Fn(&Candidate) -> (Node, Node),
-) -> Ways {
-    let mut ways = Ways::new();
+) -> Paths {
+    let mut paths = Paths::new();
     for index in order {
         let candidate = &candidates[index];
         let (from, to) = ends(candidate);
         if begins(from) {
-            ways.entry(from).or_insert((1.0, None));
+            paths.entry(from).or_insert((1.0, None));
         }
-        let Some(&(so_far, _)) = ways.get(&from) else {
+        let Some(&(so_far, _)) = paths.get(&from) else {
             continue;
         };
         let strength = so_far * candidate.weight;
-        if ways.get(&to).is_none_or(|(known, _)| strength > *known) && !begins(to) {
-            ways.insert(to, (strength, Some(index)));
+        if paths.get(&to).is_none_or(|(known, _)| strength > *known) && !begins(to) {
+            paths.insert(to, (strength, Some(index)));
         }
     }
-    ways
+    paths
 }
 
 #[cfg(test)]

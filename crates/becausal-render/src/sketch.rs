@@ -1,4 +1,4 @@
-//! From strokes to a picture: what there is room for, in columns.
+//! Turns strokes into a picture: selects the strongest and puts them into columns.
 
 use super::picture::{
     LegendEntry, Link, LinkStyle, Node as PictureNode, NodeKind, Picture, PictureColumn,
@@ -10,11 +10,12 @@ use super::words::title;
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Node, Part, Way};
 
-/// What a picture holds, at most; the weaker rest is counted.
-const MOST_NODES: usize = 32;
-const MOST_LINKS: usize = 48;
+/// The maximum number of nodes to select; the weaker rest is counted.
+const MAX_NODES: usize = 32;
+/// The maximum number of links to select.
+const MAX_LINKS: usize = 48;
 
-/// What is drawn: strokes in the order of time, and how nodes look.
+/// The parts of a picture: strokes in order of time, and the look of nodes.
 pub(super) struct Sketch<'a> {
     pub title: String,
     pub schema: &'a Schema,
@@ -22,18 +23,18 @@ pub(super) struct Sketch<'a> {
     pub steps: usize,
     pub headings: Vec<String>,
     pub strokes: Vec<Stroke>,
-    /// The legend of what is shown in the end.
+    /// The legend of the selected strokes.
     pub legend: &'a dyn Fn(&[Stroke]) -> Vec<LegendEntry>,
     pub footnotes: Vec<String>,
     pub description: String,
-    /// The second line of a node, and whether it has the accent.
+    /// The second line of a node, and whether it is accented.
     pub look: &'a dyn Fn(Node) -> (String, bool),
-    /// Whether a stroke belongs to the chain itself or only acts with it.
+    /// Whether a path of the chain begins at a node.
     pub is_source: &'a dyn Fn(Node) -> bool,
 }
 
 impl Sketch<'_> {
-    /// Chooses what there is room for and puts it into columns.
+    /// Selects the strongest strokes and puts their nodes into columns.
     pub fn picture(self) -> Result<Picture, PictureError> {
         let candidates: Vec<Candidate> = self
             .strokes
@@ -43,12 +44,12 @@ impl Sketch<'_> {
         let is_head = |node: Node| node.step == 0 && node.part == Part::State;
         let begins = |node: Node| (self.is_source)(node);
         let chosen =
-            strongest(&candidates, begins, |n| n.part == Part::Reward, MOST_NODES, MOST_LINKS);
+            strongest(&candidates, begins, |n| n.part == Part::Reward, MAX_NODES, MAX_LINKS);
         let reached: Vec<Node> = chosen.iter().map(|&index| self.strokes[index].to).collect();
         let mut shown = chosen.clone();
         for (index, stroke) in self.strokes.iter().enumerate() {
             let acts_with = is_head(stroke.from) && reached.contains(&stroke.to);
-            if acts_with && !shown.contains(&index) && shown.len() < MOST_LINKS {
+            if acts_with && !shown.contains(&index) && shown.len() < MAX_LINKS {
                 shown.push(index);
             }
         }
@@ -63,10 +64,10 @@ impl Sketch<'_> {
             }
         }
         for column in &mut columns {
-            // An action stands below the states that it is chosen by.
+            // An action comes below the states that it depends on.
             column.sort_by_key(|node| (node.part, node.index));
         }
-        // Steps in which nothing is shown have no column.
+        // Steps without nodes have no column.
         let filled: Vec<usize> = (0..columns.len()).filter(|&c| !columns[c].is_empty()).collect();
         let place = |node: Node| {
             let column = filled.iter().position(|&c| c == self.column(node)).unwrap_or(0);
@@ -99,7 +100,7 @@ impl Sketch<'_> {
         let mut footnotes = self.footnotes.clone();
         let weaker = self.strokes.len() - shown.len();
         if weaker > 0 {
-            footnotes.push(format!("{} not shown.", weaker_ones(weaker)));
+            footnotes.push(format!("{} not shown.", count_weaker(weaker)));
         }
         Picture::new(self.title.clone(), drawn, links)?
             .with_legend((self.legend)(&drawn_strokes))
@@ -129,6 +130,6 @@ impl Sketch<'_> {
     }
 }
 
-fn weaker_ones(count: usize) -> String {
+fn count_weaker(count: usize) -> String {
     if count == 1 { "1 weaker influence is".to_owned() } else { format!("{count} weaker ones are") }
 }

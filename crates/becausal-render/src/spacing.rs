@@ -1,21 +1,21 @@
-//! Putting things in a row as near to where they want to be as their sizes allow.
+//! Places items on a line, as near to their wishes as their sizes allow.
 
-/// Something that wants to be somewhere on a line.
+/// The wish of an item for its position on a line.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish {
-    /// Where its middle wants to be.
+    /// The position of its middle.
     pub middle: f64,
-    /// How long it is.
+    /// Its length.
     pub length: f64,
-    /// How much it matters, above 0.
+    /// The weight of the wish, above 0.
     pub weight: f64,
 }
 
-/// The middles nearest to the wishes (least weighted squares) such that the things stay in their
-/// order with at least `gap` between them.
+/// The middles nearest to the wishes (weighted least squares) that keep the items in order with at
+/// least `gap` between them.
 ///
-/// Without their lengths and gaps the places only have to be in order: an isotonic regression,
-/// solved exactly by pooling adjacent violators.
+/// After lengths and gaps are subtracted, the positions only have to be in order. This is an isotonic
+/// regression, solved exactly by pooling adjacent violators.
 #[must_use]
 pub fn settle(wishes: &[Wish], gap: f64) -> Vec<f64> {
     let mut offsets = Vec::with_capacity(wishes.len());
@@ -44,7 +44,7 @@ pub fn settle(wishes: &[Wish], gap: f64) -> Vec<f64> {
     values.zip(offsets).map(|(value, offset)| value + offset).collect()
 }
 
-/// Like [`settle`], kept between `from` and `to`; what does not fit there begins at `from`.
+/// Like [`settle`], but between `from` and `to`; items that do not fit begin at `from`.
 #[must_use]
 pub fn settle_between(wishes: &[Wish], gap: f64, from: f64, to: f64) -> Vec<f64> {
     let total: f64 = wishes.iter().map(|wish| wish.length + gap).sum::<f64>()
@@ -69,18 +69,18 @@ mod tests {
     }
 
     #[test]
-    fn free_things_are_where_they_want_to_be() {
+    fn items_with_enough_space_get_their_wish() {
         assert_eq!(settle(&[wish(5.0), wish(40.0)], 2.0), [5.0, 40.0]);
     }
 
     #[test]
-    fn crowded_things_share_the_distance() {
+    fn crowded_items_share_the_distance() {
         assert_eq!(settle(&[wish(20.0), wish(20.0)], 2.0), [14.0, 26.0]);
         assert_eq!(settle(&[wish(30.0), wish(10.0)], 2.0), [14.0, 26.0]);
     }
 
     #[test]
-    fn bounds_hold() {
+    fn items_stay_within_the_bounds() {
         let wishes = [wish(-50.0), wish(90.0), wish(95.0)];
         assert_eq!(settle_between(&wishes, 0.0, 0.0, 100.0), [5.0, 85.0, 95.0]);
     }

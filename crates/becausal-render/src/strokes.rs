@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::picture::Tone;
 use becausal_explain::chain::{Chain, Edge, Node, Part, Way};
 
-/// Links into one reward: the steps that pay most.
-const MOST_PAYMENTS: usize = 4;
+/// The maximum number of links into one reward: those of the steps with the largest rewards.
+const MAX_STEPS_PER_REWARD: usize = 4;
 
-/// An influence to draw: rewards of all steps are one node.
+/// An influence to draw. A reward term is one node for all steps.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stroke {
     pub from: Node,
@@ -18,53 +18,54 @@ pub(super) struct Stroke {
     pub tone: Tone,
 }
 
-/// The influences of a chain with the rewards of all steps put together.
+/// The influences of a chain, with one node per reward term for all steps.
 ///
-/// `paid` is what a reward is worth in a step: a link into a reward is as wide as its step's share
-/// of what the reward pays, and only the steps that pay most have one. Of a variable that a reward
-/// reads before and after a step only the value after it is drawn.
-pub(super) fn strokes(chain: &Chain, tone: Tone, paid: &dyn Fn(Node) -> f64) -> Vec<Stroke> {
+/// `reward_of` is the size of a reward in a step. The width of a link into a reward is the share of its
+/// step in the sum, and only the steps with the largest rewards have a link. If a reward reads a
+/// variable both before and after a step, only the value after it is drawn.
+pub(super) fn strokes(chain: &Chain, tone: Tone, reward_of: &dyn Fn(Node) -> f64) -> Vec<Stroke> {
     let steps = chain.trajectory().len();
-    let mut payments: Vec<Vec<(f64, usize)>> = vec![Vec::new(); chain.trajectory().shape().rewards];
+    // For each reward term, the share of each step.
+    let mut shares: Vec<Vec<(f64, usize)>> = vec![Vec::new(); chain.trajectory().shape().rewards];
     for node in chain.rewards() {
-        payments[node.index].push((paid(node).abs(), node.step));
+        shares[node.index].push((reward_of(node).abs(), node.step));
     }
-    let pays = payments.iter().flatten().any(|(paid, _)| *paid > 0.0);
-    for payments in &mut payments {
-        let sum: f64 = payments.iter().map(|(paid, _)| paid).sum();
-        let count = payments.len() as f64;
-        // A reward that never pays is drawn only where none does.
-        for (paid, _) in payments.iter_mut() {
-            *paid = match () {
-                () if sum > 0.0 => *paid / sum,
-                () if pays => 0.0,
+    let any_reward = shares.iter().flatten().any(|(size, _)| *size > 0.0);
+    for shares in &mut shares {
+        let sum: f64 = shares.iter().map(|(size, _)| size).sum();
+        let count = shares.len() as f64;
+        // A reward term that is always 0 is drawn only if all of them are.
+        for (share, _) in shares.iter_mut() {
+            *share = match () {
+                () if sum > 0.0 => *share / sum,
+                () if any_reward => 0.0,
                 () => 1.0 / count,
             };
         }
-        payments.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-        payments.retain(|(share, _)| *share > 0.0);
-        payments.truncate(MOST_PAYMENTS);
+        shares.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        shares.retain(|(share, _)| *share > 0.0);
+        shares.truncate(MAX_STEPS_PER_REWARD);
     }
     let reads: BTreeSet<(Node, Node)> = chain
         .edges()
         .filter(|edge| edge.way == Way::Reward)
         .map(|edge| (edge.from, edge.to))
         .collect();
-    let mut paid_by: BTreeSet<(Node, Node)> = BTreeSet::new();
+    let mut drawn: BTreeSet<(Node, Node)> = BTreeSet::new();
     let mut found: Vec<Stroke> = Vec::new();
     for edge in chain.edges() {
         let (mut to, mut weight) = (edge.to, edge.weight);
         if edge.to.part == Part::Reward {
-            let payment = payments[edge.to.index].iter().find(|(_, step)| *step == edge.to.step);
-            let Some(&(share, _)) = payment.filter(|_| !is_before_and_after(&reads, edge)) else {
+            let share = shares[edge.to.index].iter().find(|(_, step)| *step == edge.to.step);
+            let Some(&(share, _)) = share.filter(|_| !is_before_and_after(&reads, edge)) else {
                 continue;
             };
             (to, weight) = (Node::reward(steps, edge.to.index), share.min(1.0));
         }
         if edge.way == Way::Action {
-            weight = 0.6; // an action acts or it does not: its links have one width
+            weight = 0.6; // the effects of an action have no strength: their links have one width
         }
-        if to.part == Part::Reward && !paid_by.insert((edge.from, to)) {
+        if to.part == Part::Reward && !drawn.insert((edge.from, to)) {
             continue; // another step of the same reward reads the same value
         }
         let head = chain.heads().binary_search(&edge.from).is_ok();
@@ -74,7 +75,7 @@ pub(super) fn strokes(chain: &Chain, tone: Tone, paid: &dyn Fn(Node) -> f64) -> 
     found
 }
 
-/// Whether a reward reads this variable before its step although it is in the chain after it too.
+/// Whether a reward reads this variable before its step, and also after it.
 fn is_before_and_after(reads: &BTreeSet<(Node, Node)>, edge: &Edge) -> bool {
     let after = Node { step: edge.from.step + 1, ..edge.from };
     edge.from.part == Part::State
@@ -82,22 +83,25 @@ fn is_before_and_after(reads: &BTreeSet<(Node, Node)>, edge: &Edge) -> bool {
         && reads.contains(&(after, edge.to))
 }
 
-/// Takes out what has not moved, unless a reward would lose its last way.
-pub(super) fn without_unmoved(strokes: Vec<Stroke>, moved: &dyn Fn(Node) -> bool) -> Vec<Stroke> {
-    let given = |node: Node| node.step == 0 && matches!(node.part, Part::State | Part::Action);
-    let stays = |node: Node| node.part == Part::Reward || given(node) || moved(node);
+/// Removes strokes of unchanged nodes, unless a reward would lose its last path.
+pub(super) fn without_unchanged(
+    strokes: Vec<Stroke>,
+    changed: &dyn Fn(Node) -> bool,
+) -> Vec<Stroke> {
+    let is_start = |node: Node| node.step == 0 && matches!(node.part, Part::State | Part::Action);
+    let stays = |node: Node| node.part == Part::Reward || is_start(node) || changed(node);
     let mut kept: Vec<Stroke> =
         strokes.iter().filter(|s| stays(s.from) && stays(s.to)).cloned().collect();
-    // A node that nothing leads into any more is no longer on a way.
+    // Remove strokes from nodes that are no longer reached.
     let mut reached: BTreeSet<Node> = BTreeSet::new();
     kept.retain(|stroke| {
-        let goes = given(stroke.from) || reached.contains(&stroke.from);
-        if goes {
+        let is_reached = is_start(stroke.from) || reached.contains(&stroke.from);
+        if is_reached {
             reached.insert(stroke.to);
         }
-        goes
+        is_reached
     });
-    // Nor is one that leads nowhere.
+    // Remove strokes to nodes that no longer lead to a reward.
     let mut leading: BTreeSet<Node> = BTreeSet::new();
     kept.reverse();
     kept.retain(|stroke| {

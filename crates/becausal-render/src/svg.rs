@@ -1,4 +1,4 @@
-//! Drawings as SVG: one self-contained text, the same bytes every time.
+//! Drawings as self-contained SVG text, the same bytes every time.
 
 use std::fmt::{Display, Formatter, Write};
 
@@ -9,8 +9,8 @@ use super::font::{FAMILIES, FontWeight};
 impl Drawing {
     /// The drawing as the text of an SVG file.
     ///
-    /// Every text carries its width in the bundled font, so that a viewer with another font keeps
-    /// it within its place.
+    /// Every text has its width in the bundled font as an attribute, so that it also fits in a viewer
+    /// with another font.
     #[must_use]
     pub fn svg(&self) -> String {
         let mut out = String::new();
@@ -35,9 +35,9 @@ impl Drawing {
     }
 }
 
-/// Appends to a text, which cannot fail.
+/// Appends to a string, which cannot fail.
 fn push(out: &mut String, arguments: std::fmt::Arguments<'_>) {
-    out.write_fmt(arguments).expect("a text takes everything");
+    out.write_fmt(arguments).expect("writing to a string cannot fail");
 }
 
 fn write_mark(out: &mut String, mark: &Mark) {
@@ -146,7 +146,7 @@ impl Display for Number {
     }
 }
 
-/// Text in which XML finds no markup and no forbidden character.
+/// Text without XML markup or forbidden characters.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl Display for Escaped<'_> {

@@ -1,8 +1,8 @@
-//! Tables for a terminal: columns aligned by the width that characters really have.
+//! Tables for a terminal, aligned by the display width of characters.
 
 use unicode_width::UnicodeWidthStr;
 
-/// On which side the cells of a column are flush.
+/// The alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Alignment {
     /// For words.
@@ -16,7 +16,14 @@ pub enum Alignment {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     columns: Vec<(String, Alignment)>,
-    rows: Vec<Vec<String>>,
+    rows: Vec<TableRow>,
+}
+
+/// Cells under all headings, or a note that runs across all columns but the first.
+#[derive(Debug, Clone, PartialEq)]
+enum TableRow {
+    Cells(Vec<String>),
+    Note(String, String),
 }
 
 impl Table {
@@ -27,34 +34,54 @@ impl Table {
         Self { columns, rows: Vec::new() }
     }
 
-    /// Adds a row; cells that are missing are empty, cells beyond the last column are left out.
+    /// Adds a row; missing cells are empty, extra cells are left out.
     pub fn push<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
         let mut row: Vec<String> = cells.into_iter().map(Into::into).collect();
         row.resize(self.columns.len(), String::new());
-        self.rows.push(row);
+        self.rows.push(TableRow::Cells(row));
     }
 
-    /// The table as lines, each ended by a line break: headings first unless all are empty, two
-    /// spaces between columns, none at the ends of lines.
+    /// Adds a row whose second cell runs across all other columns.
+    pub fn note(&mut self, name: impl Into<String>, note: impl Into<String>) {
+        self.rows.push(TableRow::Note(name.into(), note.into()));
+    }
+
+    /// The table as lines, each with a line break. Headings come first unless all are empty. There are
+    /// two spaces between columns and none at the ends of lines.
     #[must_use]
     pub fn lines(&self) -> String {
         let headings: Vec<String> = self.columns.iter().map(|column| column.0.clone()).collect();
         let shown = headings.iter().any(|heading| !heading.is_empty());
-        let rows: Vec<&Vec<String>> =
+        let headings = TableRow::Cells(headings);
+        let rows: Vec<&TableRow> =
             shown.then_some(&headings).into_iter().chain(&self.rows).collect();
-        let widest = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
+        let width = |row: &TableRow, column: usize| match row {
+            TableRow::Cells(cells) => cells[column].width(),
+            TableRow::Note(name, _) if column == 0 => name.width(),
+            TableRow::Note(..) => 0,
+        };
+        let widest = |column: usize| rows.iter().map(|row| width(row, column)).max().unwrap_or(0);
         let widths: Vec<usize> = (0..self.columns.len()).map(widest).collect();
         let mut out = String::new();
         for row in rows {
             let mut line = String::new();
-            for (index, cell) in row.iter().enumerate() {
-                let padding = " ".repeat(widths[index] - cell.width());
-                if index > 0 {
-                    line.push_str("  ");
+            match row {
+                TableRow::Cells(cells) => {
+                    for (index, cell) in cells.iter().enumerate() {
+                        let padding = " ".repeat(widths[index] - cell.width());
+                        if index > 0 {
+                            line.push_str("  ");
+                        }
+                        match self.columns[index].1 {
+                            Alignment::Left => line.extend([cell.as_str(), &padding]),
+                            Alignment::Right => line.extend([padding.as_str(), cell]),
+                        }
+                    }
                 }
-                match self.columns[index].1 {
-                    Alignment::Left => line.extend([cell.as_str(), &padding]),
-                    Alignment::Right => line.extend([padding.as_str(), cell]),
+                TableRow::Note(name, note) => {
+                    let padding =
+                        " ".repeat(widths.first().map_or(0, |width| width - name.width()));
+                    line.extend([name, &padding, "  ", note]);
                 }
             }
             out.push_str(line.trim_end());
@@ -64,7 +91,7 @@ impl Table {
     }
 }
 
-/// A count with its thousands set apart: 20,000.
+/// A count with thousands separators: 20,000.
 #[must_use]
 pub fn thousands(count: usize) -> String {
     let digits = count.to_string();
@@ -83,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_aligned_by_their_width_on_the_screen() {
+    fn columns_are_aligned_by_display_width() {
         let mut table = Table::new([("cause", Alignment::Left), ("p", Alignment::Right)]);
         table.push(["x", "0.5"]);
         table.push(["角度", "0.0001"]);

@@ -1,4 +1,4 @@
-//! A waterfall of rewards: each term moves the running total to the right or to the left.
+//! A waterfall chart: each term moves the running total to the right or to the left.
 
 use super::axis::Axis;
 use super::colour::{self, Colour};
@@ -16,14 +16,14 @@ const MARGIN: f64 = 24.0;
 const BARS: f64 = 380.0;
 const ROW: f64 = 30.0;
 const BAR: f64 = 18.0;
-const WIDEST_LABEL: f64 = 220.0;
+const MAX_LABEL_WIDTH: f64 = 220.0;
 
-/// A part of a sum.
+/// A term of a sum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Term {
-    /// What it is called.
+    /// The label.
     pub label: String,
-    /// What it adds; negative when it takes away.
+    /// The value, which may be negative.
     pub value: f64,
 }
 
@@ -35,7 +35,7 @@ pub struct Waterfall {
     total: String,
 }
 
-/// A term of a waterfall that is not a number.
+/// A term of a waterfall that is not finite.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("the term `{label}` is {value}, expected a finite number")]
 pub struct TermError {
@@ -54,7 +54,7 @@ struct Bar<'a> {
 }
 
 impl Waterfall {
-    /// A waterfall of these terms from top to bottom, with their sum last under the name `total`.
+    /// A waterfall of these terms from top to bottom, with their sum last, labelled `total`.
     ///
     /// # Errors
     /// When a value is not a finite number.
@@ -93,13 +93,13 @@ impl Waterfall {
         let bars = self.bars();
         let font = |bar: &Bar<'_>| if bar.total { TOTAL } else { LABEL };
         let labels: Vec<String> =
-            bars.iter().map(|bar| shorten(bar.label, font(bar), WIDEST_LABEL)).collect();
+            bars.iter().map(|bar| shorten(bar.label, font(bar), MAX_LABEL_WIDTH)).collect();
         let widths = bars.iter().zip(&labels).map(|(bar, label)| font(bar).width(label));
         let widest_label = widths.fold(0.0, f64::max).ceil();
         let values: Vec<String> = bars.iter().map(|bar| signed(bar.to - bar.from)).collect();
         let widest_value = values.iter().map(|value| VALUE.width(value)).fold(0.0, f64::max).ceil();
 
-        // Values stand outside the bars, so both sides have room for the widest.
+        // Values are beside the bars, so both sides need room for the widest one.
         let left = MARGIN + widest_label + 14.0 + widest_value + 6.0;
         let right = left + BARS;
         let width = (right + widest_value + 6.0 + MARGIN).ceil();
@@ -152,7 +152,7 @@ fn paint_bar(bar: &Bar<'_>, value: &str, axis: &Axis, middle: f64) -> [Shape; 2]
     let (from, to) = (axis.place(bar.from), axis.place(bar.to));
     let negative = bar.to < bar.from;
     let (left, right) = (from.min(to), from.max(to));
-    // A term of nothing is still a line.
+    // A term of 0 is drawn as a line.
     let width = (right - left).max(1.5);
     let area = Area { left, top: middle - BAR / 2.0, width, height: BAR };
     let fill: Colour = match (bar.total, negative) {
@@ -183,7 +183,7 @@ fn guides(axis: &Axis, top: f64, bottom: f64) -> Vec<Shape> {
     shapes
 }
 
-/// A value with its sign and three digits that matter.
+/// A value with its sign and about three significant digits.
 fn signed(value: f64) -> String {
     let magnitude = value.abs();
     let decimals = match magnitude {

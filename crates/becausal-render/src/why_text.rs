@@ -1,8 +1,8 @@
-//! Why an action: one sentence, and the steps.
+//! *Why* as text: one sentence, and the steps.
 
 use std::fmt::Write;
 
-use super::evidence_text::{acted_on, doubts, few, links};
+use super::evidence_text::{acted_on, doubts, links, short_list};
 use super::explained::WhyView;
 use super::words::{
     action_of, after, change, counted, list, number, over_next, signed, title, value,
@@ -11,13 +11,13 @@ use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Node, Part, Trajectory, Way};
 use becausal_explain::{Explanan, Fact};
 
-/// Changes that are told of a step; the rest is counted.
-const MOST_LINES: usize = 10;
-/// Variables in the one sentence.
-const MOST_IN_SENTENCE: usize = 3;
+/// The maximum number of changes listed for a step; the rest is counted.
+const MAX_LINES: usize = 10;
+/// The maximum number of variables in the sentence; the rest is counted.
+const MAX_IN_SENTENCE: usize = 3;
 
 impl WhyView<'_> {
-    /// The question that is answered.
+    /// The question.
     pub fn question(&self) -> String {
         let trajectory = self.chain.trajectory();
         let action = trajectory.steps().first().map(|step| action_of(trajectory.schema(), step));
@@ -34,10 +34,10 @@ impl WhyView<'_> {
         };
         let action = action_of(schema, first);
         if self.chain.is_empty() {
-            return nothing(&self.chain, &action);
+            return no_reward_reached(&self.chain, &action);
         }
         let changes = net_changes(schema, trajectory, &self.minimal);
-        let shown = changes.len().min(MOST_IN_SENTENCE);
+        let shown = changes.len().min(MAX_IN_SENTENCE);
         let mut words: Vec<String> = changes[..shown].to_vec();
         if changes.len() > shown {
             words.push(format!("{} more change", changes.len() - shown));
@@ -52,7 +52,7 @@ impl WhyView<'_> {
         format!("{start} {}, which leads to {} ({basis}).", list(&words), list(&rewards))
     }
 
-    /// The question, the answer in one sentence, the steps, and what stands behind and against it.
+    /// The question, the answer in one sentence, the steps, the evidence and the caveats.
     #[must_use]
     pub fn text(&self) -> String {
         let trajectory = self.chain.trajectory();
@@ -69,11 +69,11 @@ impl WhyView<'_> {
         steps(&mut text, &self.chain, &self.complete);
         if !self.complete.heads.is_empty() {
             let heads: Vec<String> = self.complete.heads.iter().map(|f| fact(schema, f)).collect();
-            let _ = writeln!(text, "\nActing together with it: {}.", few(heads));
+            let _ = writeln!(text, "\nActing together with it: {}.", short_list(heads));
         }
         let direct = acted_on(schema, &self.evidence.links);
         if !direct.is_empty() {
-            let _ = writeln!(text, "Depending on the action itself: {}.", few(direct));
+            let _ = writeln!(text, "Depending on the action itself: {}.", short_list(direct));
         }
         links(&mut text, schema, &self.evidence.links);
         doubts(&mut text, schema, trajectory, &self.evidence.doubts);
@@ -81,8 +81,8 @@ impl WhyView<'_> {
     }
 }
 
-/// What to say when nothing is reached.
-pub(super) fn nothing(chain: &Chain, action: &str) -> String {
+/// The sentence if no reward is reached.
+fn no_reward_reached(chain: &Chain, action: &str) -> String {
     let schema = chain.trajectory().schema();
     let names: Vec<String> =
         chain.targets().iter().map(|&t| schema.rewards()[t].name.clone()).collect();
@@ -101,15 +101,15 @@ fn fact(schema: &Schema, fact: &Fact) -> String {
     format!("{} ({})", title(schema, fact.node), value(fact.node.variable(schema), &fact.value))
 }
 
-/// What each variable of an explanan does from the beginning to the last time it is mentioned.
+/// The change of each variable of an explanan, from the first step to its last mention.
 fn net_changes(schema: &Schema, trajectory: &Trajectory, explanan: &Explanan) -> Vec<String> {
     let mut last: Vec<Node> = Vec::new();
-    // An outcome that is nothing is no change.
-    let tells = |fact: &&Fact| match fact.node.part {
+    // An outcome of 0 is not a change.
+    let is_change = |fact: &&Fact| match fact.node.part {
         Part::Outcome => fact.value.iter().any(|value| *value != 0.0),
         _ => fact.changed(),
     };
-    for fact in explanan.intermediates.iter().filter(tells) {
+    for fact in explanan.intermediates.iter().filter(is_change) {
         let node = fact.node;
         match last.iter_mut().find(|l| l.part == node.part && l.index == node.index) {
             Some(known) => *known = node,
@@ -139,26 +139,26 @@ fn net_changes(schema: &Schema, trajectory: &Trajectory, explanan: &Explanan) ->
 fn rewards(schema: &Schema, explanan: &Explanan) -> Vec<String> {
     let mut sums: Vec<(usize, f64)> = Vec::new();
     for fact in &explanan.rewards {
-        let paid = fact.value.iter().sum::<f64>();
+        let reward = fact.value.iter().sum::<f64>();
         match sums.iter_mut().find(|(reward, _)| *reward == fact.node.index) {
-            Some((_, sum)) => *sum += paid,
-            None => sums.push((fact.node.index, paid)),
+            Some((_, sum)) => *sum += reward,
+            None => sums.push((fact.node.index, reward)),
         }
     }
-    let paid: Vec<(usize, f64)> = sums.iter().copied().filter(|(_, sum)| *sum != 0.0).collect();
+    let nonzero: Vec<(usize, f64)> = sums.iter().copied().filter(|(_, sum)| *sum != 0.0).collect();
     let name = |reward: usize| schema.rewards()[reward].name.as_str();
-    if paid.is_empty() {
+    if nonzero.is_empty() {
         let names: Vec<String> = sums.iter().map(|(reward, _)| name(*reward).to_owned()).collect();
         return vec![format!("no reward for {}", list(&names))];
     }
-    let words = paid.iter().enumerate().map(|(index, (reward, sum))| {
+    let words = nonzero.iter().enumerate().map(|(index, (reward, sum))| {
         let noun = if index == 0 { "a reward of " } else { "" };
         format!("{noun}{} for {}", number(*sum, 3), name(*reward))
     });
     words.collect()
 }
 
-/// What is recorded and what is predicted.
+/// Which steps are recorded and which predicted.
 pub(super) fn basis(trajectory: &Trajectory) -> String {
     match trajectory.recorded_steps() {
         0 => "predicted".to_owned(),
@@ -167,13 +167,13 @@ pub(super) fn basis(trajectory: &Trajectory) -> String {
     }
 }
 
-/// A paragraph for every step: what changes, what the agent does, what it is paid.
+/// A paragraph for every step: the agent's action, the changes and the rewards.
 fn steps(text: &mut String, chain: &Chain, explanan: &Explanan) {
     let trajectory = chain.trajectory();
     let schema = trajectory.schema();
     for step in 1..=trajectory.len() {
         let at = |fact: &&Fact| match fact.node.part {
-            // An action belongs to the step that it makes.
+            // An action belongs to the step in which it is taken.
             Part::Action => fact.node.step + 1 == step,
             _ => fact.node.after() == step,
         };
@@ -181,9 +181,10 @@ fn steps(text: &mut String, chain: &Chain, explanan: &Explanan) {
         if facts.is_empty() {
             continue;
         }
-        let made = &trajectory.steps()[step - 1];
-        let sort = if made.recorded { "recorded" } else { "predicted" };
-        let _ = writeln!(text, "{} ({sort}), {}:", capital(&after(step)), action_of(schema, made));
+        let taken = &trajectory.steps()[step - 1];
+        let basis = if taken.recorded { "recorded" } else { "predicted" };
+        let _ =
+            writeln!(text, "{} ({basis}), {}:", capital(&after(step)), action_of(schema, taken));
         if facts.iter().any(|fact| fact.node.part == Part::Action) {
             let _ =
                 writeln!(text, "  chosen by the policy because of {}", reasons(chain, step - 1));
@@ -194,9 +195,9 @@ fn steps(text: &mut String, chain: &Chain, explanan: &Explanan) {
             match (fact.node.variable(schema), &fact.before, fact.node.part) {
                 (_, _, Part::Action) => {}
                 (None, ..) => {
-                    let paid = fact.value.iter().sum::<f64>();
+                    let reward = fact.value.iter().sum::<f64>();
                     rewards.extend(
-                        (paid != 0.0).then(|| format!("reward {} for {name}", signed(paid))),
+                        (reward != 0.0).then(|| format!("reward {} for {name}", signed(reward))),
                     );
                 }
                 (_, Some(_), _) if !fact.changed() => unchanged.push(name.to_owned()),
@@ -208,8 +209,8 @@ fn steps(text: &mut String, chain: &Chain, explanan: &Explanan) {
                 }
             }
         }
-        if changes.len() > MOST_LINES + 1 {
-            let more = changes.split_off(MOST_LINES).len();
+        if changes.len() > MAX_LINES + 1 {
+            let more = changes.split_off(MAX_LINES).len();
             changes.push(format!("and {more} more change"));
         }
         for line in changes.iter().chain(&rewards) {
@@ -224,7 +225,7 @@ fn steps(text: &mut String, chain: &Chain, explanan: &Explanan) {
     }
 }
 
-/// The state variables by which a later action was chosen.
+/// The state variables that a later action depends on.
 fn reasons(chain: &Chain, step: usize) -> String {
     let schema = chain.trajectory().schema();
     let mut names: Vec<String> = Vec::new();

@@ -3,7 +3,7 @@
 use becausal_core::schema::{Kind, Role, Schema, Variable};
 use becausal_explain::chain::{Node, Step};
 
-/// A number to so many digits that matter; whole numbers as they are.
+/// A number with this many significant digits; whole numbers in full.
 #[must_use]
 pub(super) fn number(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -27,8 +27,8 @@ pub(super) fn number(value: f64, digits: usize) -> String {
     }
 }
 
-/// Two numbers to as many digits as it takes to tell them apart.
-fn apart(left: f64, right: f64) -> (String, String) {
+/// Two numbers with enough digits to distinguish them.
+fn distinct(left: f64, right: f64) -> (String, String) {
     let show = |digits| (number(left, digits), number(right, digits));
     (3..=9).map(show).find(|(a, b)| a != b || left == right).unwrap_or_else(|| show(9))
 }
@@ -56,7 +56,7 @@ pub(super) fn list(parts: &[String]) -> String {
     }
 }
 
-/// Whether a name reads as a plural: its verb is `rise`, not `rises`.
+/// Whether a name looks like a plural, so that its verb is `rise`, not `rises`.
 fn plural(title: &str) -> bool {
     let last = title.rsplit(' ').next().unwrap_or_default();
     let exception = ["ss", "us", "is", "as", "os"].iter().any(|end| last.ends_with(end));
@@ -69,13 +69,13 @@ pub(super) fn be(title: &str) -> &'static str {
     if plural(title) { "are" } else { "is" }
 }
 
-/// How texts call a node.
+/// The name of a node in texts.
 #[must_use]
 pub(super) fn title(schema: &Schema, node: Node) -> &str {
     node.variable(schema).map_or_else(|| node.name(schema), Variable::title)
 }
 
-/// A value: a label, true or false, a number with its unit; the elements of a vector in brackets.
+/// A value: a label, a boolean, or a number with its unit; a vector in brackets.
 #[must_use]
 pub(super) fn value(variable: Option<&Variable>, values: &[f64]) -> String {
     let unit = variable.and_then(|variable| variable.unit.as_deref());
@@ -101,17 +101,17 @@ fn element(variable: Option<&Variable>, value: f64) -> String {
     }
 }
 
-fn counts(variable: &Variable) -> bool {
+fn is_number(variable: &Variable) -> bool {
     matches!(variable.kind, Kind::Continuous(_) | Kind::Integer(_))
 }
 
-/// What a variable does between two values: `money rises from 330 to 465`.
+/// The change of a variable: `money rises from 330 to 465`.
 #[must_use]
 pub(super) fn change(variable: &Variable, before: &[f64], after: &[f64]) -> String {
     if let ([before], [after]) = (before, after) {
         return change_of(variable, variable.title(), *before, *after);
     }
-    // A vector: its elements that change.
+    // For a vector, the elements that change.
     let elements = before.iter().zip(after).enumerate().filter(|(_, (b, a))| b != a);
     let words: Vec<String> = elements
         .map(|(i, (b, a))| change_of(variable, &format!("{}[{i}]", variable.title()), *b, *a))
@@ -126,7 +126,7 @@ pub(super) fn change(variable: &Variable, before: &[f64], after: &[f64]) -> Stri
 fn change_of(variable: &Variable, title: &str, before: f64, after: f64) -> String {
     let many = plural(title);
     let verb = |one: &str| if many { one.trim_end_matches('s').to_owned() } else { one.to_owned() };
-    if !counts(variable) {
+    if !is_number(variable) {
         let shown = element(Some(variable), after);
         let verb = verb(if before == after { "stays" } else { "becomes" });
         return format!("{title} {verb} {shown}");
@@ -135,7 +135,7 @@ fn change_of(variable: &Variable, title: &str, before: f64, after: f64) -> Strin
     if before == after {
         return format!("{title} {} at {}", verb("stays"), with_unit(number(after, 3), unit));
     }
-    let (from, to) = apart(before, after);
+    let (from, to) = distinct(before, after);
     let verb = verb(if after > before { "rises" } else { "falls" });
     format!("{title} {verb} from {from} to {}", with_unit(to, unit))
 }
@@ -145,8 +145,8 @@ fn change_of(variable: &Variable, title: &str, before: f64, after: f64) -> Strin
 pub(super) fn arrow(variable: &Variable, before: Option<&[f64]>, after: &[f64]) -> String {
     let text = match before {
         Some(before) if before != after => match (before, after) {
-            ([b], [a]) if counts(variable) => {
-                let (from, to) = apart(*b, *a);
+            ([b], [a]) if is_number(variable) => {
+                let (from, to) = distinct(*b, *a);
                 with_unit(format!("{from} → {to}"), variable.unit.as_deref())
             }
             _ => format!("{} → {}", value(Some(variable), before), value(Some(variable), after)),
@@ -156,7 +156,7 @@ pub(super) fn arrow(variable: &Variable, before: Option<&[f64]>, after: &[f64]) 
     minus(&text)
 }
 
-/// What is, and what would have been: `11, not 7`.
+/// Two values of a variable, written so that they can be compared: (`11`, `7`).
 #[must_use]
 pub(super) fn instead(
     variable: Option<&Variable>,
@@ -164,8 +164,8 @@ pub(super) fn instead(
     other: &[f64],
 ) -> (String, String) {
     match (this, other, variable) {
-        ([a], [b], variable) if variable.is_none_or(counts) => {
-            let (this, other) = apart(*a, *b);
+        ([a], [b], variable) if variable.is_none_or(is_number) => {
+            let (this, other) = distinct(*a, *b);
             (with_unit(this, variable.and_then(|v| v.unit.as_deref())), other)
         }
         _ => (value(variable, this), value(variable, other)),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn verbs_come_from_the_sign() {
+    fn verbs_follow_the_sign_of_the_change() {
         let schema = schema();
         let [money, depots, x, legs, cell] = [0, 1, 2, 3, 4].map(|i| &schema.variables()[i]);
         let cases = [
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_the_digits_that_matter() {
+    fn numbers_keep_their_significant_digits() {
         let cases = [(0.0, "0"), (1060.0, "1060"), (2.71428, "2.71"), (-0.001_234_5, "-0.00123")];
         for (value, text) in cases {
             assert_eq!(number(value, 3), text);

@@ -96,7 +96,9 @@ impl Run {
         }
         let played = self.new_episodes(params)?;
         let mut new = Transitions::new(self.schema().clone());
-        played.iter().for_each(|episode| episode.trajectory().append_to(&mut new));
+        for episode in &played {
+            episode.trajectory().append_to(&mut new);
+        }
         let data = if played.is_empty() { self.data() } else { &new };
         let subject = Subject { data, played: &played };
         if let Some(episode) = params.episode.filter(|&episode| episode >= data.episodes()) {

@@ -93,30 +93,82 @@ fn alike(shown: &str, printed: &str) -> bool {
     shown.len() == printed.len() && shown.iter().zip(&printed).all(same)
 }
 
-#[test]
-fn the_readme_shows_what_its_worked_example_prints() {
-    let readme = document("README.md");
-    let section = readme.split_once("\n## Your own log").expect("the worked example").1;
-    let section = section.split("\n## ").next().unwrap_or_default();
+/// A folder with the log and the schema of the greenhouse.
+fn greenhouse_folder() -> tempfile::TempDir {
     let folder = folder();
     for name in ["schema.toml", "log.csv"] {
-        fs::write(folder.path().join(name), document(&format!("examples/greenhouse/{name}")))
-            .expect("written");
+        let text = document(&format!("examples/greenhouse/{name}"));
+        fs::write(folder.path().join(name), text).expect("written");
     }
-    let schema = fs::read_to_string(folder.path().join("schema.toml")).expect("a schema");
-    for line in schema.lines().filter(|line| !line.is_empty()) {
-        assert!(section.contains(line), "README does not show `{line}`");
-    }
-    let all = examples(section);
-    for command in ["check", "discover", "fit", "explain", "report"] {
-        assert!(all.iter().any(|(line, _)| line.starts_with(command)), "{command} is missing");
-    }
-    for (command, shown) in all {
+    folder
+}
+
+/// Runs the examples of a text in a folder, and compares what they print where the text shows it.
+fn run_examples(at: &std::path::Path, text: &str) -> Vec<String> {
+    let all = examples(text);
+    for (command, shown) in &all {
         let arguments: Vec<&str> = command.split_whitespace().collect();
-        let printed = done(folder.path(), &[&arguments[..], &["-q"]].concat());
-        assert!(alike(&shown, &printed), "{command}\nREADME:\n{shown}\nprinted:\n{printed}");
+        let printed = done(at, &[&arguments[..], &["-q"]].concat());
+        let silent = shown.trim().is_empty();
+        assert!(
+            silent || alike(shown, &printed),
+            "{command}\nshown:\n{shown}\nprinted:\n{printed}"
+        );
+    }
+    all.into_iter().map(|(command, _)| command).collect()
+}
+
+#[test]
+fn the_worked_example_shows_what_its_commands_print() {
+    let guide = document("docs/your-own-log.md");
+    let folder = greenhouse_folder();
+    let schema = document("examples/greenhouse/schema.toml");
+    let readme = document("README.md");
+    for line in schema.lines().filter(|line| !line.is_empty()) {
+        for (name, text) in [("README", &readme), ("the guide", &guide)] {
+            assert!(text.contains(line), "{name} does not show `{line}`");
+        }
+    }
+    let commands = run_examples(folder.path(), &guide);
+    for command in ["check", "discover", "fit", "explain", "report"] {
+        assert!(commands.iter().any(|line| line.starts_with(command)), "{command} is missing");
     }
     assert!(folder.path().join("report.html").is_file());
+}
+
+#[test]
+fn the_commands_of_the_readme_run_and_its_answer_is_the_one_they_give() {
+    let readme = document("README.md");
+    assert!(readme.lines().count() <= 150, "README is too long");
+    let section = readme.split_once("\n## Your own log").expect("the worked example").1;
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let folder = greenhouse_folder();
+    let commands = run_examples(folder.path(), section);
+    assert_eq!(commands.len(), 4, "{commands:?}");
+    let answer = readme.lines().find_map(|line| line.strip_prefix("> ")).expect("an answer");
+    let ask = ["explain", "run", "--episode", "26", "--step", "20", "--why-not", "off", "--brief"];
+    let printed = done(folder.path(), &ask);
+    assert!(alike(answer, &printed), "README:\n{answer}\nprinted:\n{printed}");
+    // The others take minutes: their options exist.
+    for (command, _) in examples(&readme) {
+        let name = command.split_whitespace().next().expect("a command");
+        let help = done(folder.path(), &[name, "--help"]);
+        for option in options(&command) {
+            assert!(help.contains(&option), "{name} has no {option}");
+        }
+    }
+}
+
+#[test]
+fn the_lines_of_rust_in_the_readme_are_those_of_the_doctest() {
+    let readme = document("README.md");
+    let library = document("crates/becausal/src/lib.rs");
+    let block = readme.split_once("```rust\n").expect("a block of Rust").1;
+    let block = block.split("```").next().unwrap_or_default();
+    assert!(block.lines().count() >= 8);
+    for line in block.lines().filter(|line| !line.is_empty()) {
+        assert!(library.contains(&format!("//! {line}\n")), "not in the doctest: {line}");
+    }
 }
 
 #[test]

@@ -59,7 +59,9 @@ pub fn typical_actions(schema: &Schema, max: usize) -> Vec<Vec<f64>> {
         let (low, high) = (bounds.low?, bounds.high?);
         let mut values = vec![low, f64::midpoint(low, high), high];
         if matches!(kind, Kind::Integer(_)) {
-            values.iter_mut().for_each(|value| *value = value.round());
+            for value in &mut values {
+                *value = value.round();
+            }
         }
         Some(values)
     };
@@ -104,7 +106,7 @@ pub fn action_text(schema: &Schema, action: &[f64]) -> String {
 /// Reads an action as a person writes it: `depot`, `2`, or `main=0.5,lateral=-1`.
 ///
 /// # Errors
-/// When it is none, with what was expected.
+/// When it is not an action, with what was expected.
 pub fn parse_action(schema: &Schema, text: &str) -> Result<Vec<f64>, EnvironmentError> {
     let slots = schema.action_slots();
     let wrong = |message: String| EnvironmentError::Action {

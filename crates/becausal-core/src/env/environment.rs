@@ -6,7 +6,7 @@ use crate::schema::{Role, Schema};
 
 /// An environment with a factorised state.
 ///
-/// Its random numbers come from a stream that is part of it: a clone goes on exactly like the
+/// Its random numbers come from a stream that is part of it: a clone continues exactly like the
 /// original, and given another action it shows what would have happened with the *same* noise.
 pub trait Environment: Clone + Send {
     /// What its variables are.
@@ -22,7 +22,7 @@ pub trait Environment: Clone + Send {
     /// boolean as 0 or 1.
     ///
     /// # Errors
-    /// When the action is none of the environment's, or the episode is over: only
+    /// When the environment has no such action, or the episode is over: only
     /// [`reset`](Self::reset) begins another one.
     fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError>;
 

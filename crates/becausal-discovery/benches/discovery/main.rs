@@ -1,4 +1,4 @@
-//! Measures discovery: `cargo bench --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|speed`.
+//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|speed`.
 
 mod power;
 mod probes;

@@ -1,51 +1,51 @@
-//! The causal chain: everything between an action and the rewards that it leads to.
+//! The causal chain: everything between an action and the rewards it leads to.
 
 use super::extended_graph::{Edge, ExtendedGraph, Way};
 use becausal_core::trajectory::Trajectory;
 use becausal_core::{Node, Part};
 
-/// What lies on a path from the action explained to a target reward, through what the action moves.
+/// The nodes on paths from the action explained to a target reward.
 ///
-/// Beside it stand its *heads*: the state variables that act together with the action in the first
-/// step. A reward is not reached merely because it reads the state that the action was taken in.
+/// Its *heads* are the state variables that act together with the action in the first step. They are
+/// not part of the paths: a reward that only reads the state before the action is not reached.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
     graph: ExtendedGraph,
     targets: Vec<usize>,
-    /// In order: by step, then states, actions, outcomes, rewards.
+    /// Sorted by step, then states, actions, outcomes, rewards.
     nodes: Vec<Node>,
     heads: Vec<Node>,
     /// Indices of the edges of the graph that belong to the chain.
     edges: Vec<usize>,
-    /// Effects of the later steps that are moved, beside the chain or in it: how far it reaches.
-    moved: usize,
+    /// The number of nodes that the origin reaches, in the chain or not.
+    reached: usize,
 }
 
 impl Chain {
-    /// Two passes over the edges, which stand in the order of time: forwards for what the origin
-    /// reaches, backwards for what reaches a target. Each edge is looked at once in each.
+    /// Makes two passes over the edges, which are in order of time: forward for the nodes that the
+    /// origin reaches, backward for those that lead to a target.
     pub(super) fn new(graph: ExtendedGraph, targets: &[usize]) -> Self {
         let shape = graph.trajectory().shape().clone();
         let places = shape.width() * (graph.trajectory().len() + 1);
-        let mut moved = vec![false; places];
+        let mut reached = vec![false; places];
         let mut leading = vec![false; places];
         for node in graph.origin().nodes(&shape) {
-            moved[shape.place(node)] = true;
+            reached[shape.place(node)] = true;
         }
         for edge in graph.edges() {
-            if moved[shape.place(edge.from)] {
-                moved[shape.place(edge.to)] = true;
+            if reached[shape.place(edge.from)] {
+                reached[shape.place(edge.to)] = true;
             }
         }
         for step in 0..graph.trajectory().len() {
             for &reward in targets.iter().filter(|&&reward| reward < shape.rewards) {
                 let place = shape.place(Node::reward(step, reward));
-                leading[place] = moved[place];
+                leading[place] = reached[place];
             }
         }
         for edge in graph.edges().iter().rev() {
             let from = shape.place(edge.from);
-            if leading[shape.place(edge.to)] && moved[from] {
+            if leading[shape.place(edge.to)] && reached[from] {
                 leading[from] = true;
             }
         }
@@ -58,7 +58,7 @@ impl Chain {
             let head = edge.from.step == 0
                 && edge.from.part == Part::State
                 && edge.way == Way::Influence
-                && !moved[shape.place(edge.from)];
+                && !reached[shape.place(edge.from)];
             if leading[shape.place(edge.from)] || head {
                 edges.push(index);
             }
@@ -69,8 +69,8 @@ impl Chain {
         heads.sort_unstable();
         heads.dedup();
         let nodes = (0..places).filter(|&place| leading[place]).map(|p| shape.node(p)).collect();
-        let moved = moved.iter().filter(|&&moved| moved).count();
-        Self { graph, targets: targets.to_vec(), nodes, heads, edges, moved }
+        let reached = reached.iter().filter(|&&reached| reached).count();
+        Self { graph, targets: targets.to_vec(), nodes, heads, edges, reached }
     }
 
     /// The graph that the chain is part of.
@@ -85,13 +85,13 @@ impl Chain {
         self.graph.trajectory()
     }
 
-    /// The reward terms asked about, by index.
+    /// The indices of the reward terms asked about.
     #[must_use]
     pub fn targets(&self) -> &[usize] {
         &self.targets
     }
 
-    /// Every node on a path from the origin to a target, the origin included, heads not.
+    /// Every node on a path from the origin to a target, including the origin but not the heads.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
@@ -108,7 +108,7 @@ impl Chain {
         self.nodes.iter().copied().filter(|node| node.part == Part::Reward)
     }
 
-    /// The influences among the nodes of the chain and from its heads, in the order of time.
+    /// The influences among the nodes of the chain and from its heads, in order of time.
     pub fn edges(&self) -> impl Iterator<Item = &Edge> + '_ {
         self.edges.iter().map(|&index| &self.graph.edges()[index])
     }
@@ -128,6 +128,6 @@ impl Chain {
     /// How many nodes the origin reaches, whether or not they lead to a target.
     #[must_use]
     pub fn reached(&self) -> usize {
-        self.moved
+        self.reached
     }
 }

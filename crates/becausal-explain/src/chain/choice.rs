@@ -1,14 +1,14 @@
-//! How the agent's later actions depend on what the explained action has changed.
+//! How the agent's later actions depend on the changes that the explained action caused.
 
 use becausal_core::Policy;
 use becausal_core::schema::{Kind, Schema};
 use becausal_core::trajectory::Trajectory;
 
-/// For every step, `[actions][states]`: how much each action variable would differ had a state
-/// variable kept the value it had before the explained action, from 0 to 1.
+/// For every step, `[actions][states]`: how much each action variable would differ if a state variable
+/// still had its value before the explained action, from 0 to 1.
 ///
-/// A category or a boolean differs wholly or not at all, a number by its share of the bounds. What
-/// has not moved since is not asked about: nothing can have come through it.
+/// For a category or a boolean the difference is 0 or 1; for a number it is a share of its range. State
+/// variables that have not changed have weight 0: no effect can pass through them.
 #[must_use]
 pub fn choices(policy: &dyn Policy, trajectory: &Trajectory) -> Vec<Vec<f64>> {
     let shape = trajectory.shape();
@@ -52,7 +52,7 @@ pub fn action_difference(schema: &Schema, action: usize, left: &[f64], right: &[
             Kind::Boolean | Kind::Categorical(_) => 1.0,
             Kind::Continuous(bounds) | Kind::Integer(bounds) => match (bounds.low, bounds.high) {
                 (Some(low), Some(high)) if high > low => (difference / (high - low)).min(1.0),
-                // Without bounds nothing says how much is much.
+                // Without bounds there is no range to compare with.
                 _ => difference / (1.0 + difference),
             },
         });

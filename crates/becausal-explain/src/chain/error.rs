@@ -1,11 +1,11 @@
-//! What a chain cannot be built from.
+//! Errors of causal chains.
 
 use becausal_core::trajectory::TrajectoryError;
 
-/// Something that a chain cannot be built from.
+/// Why a chain cannot be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ChainError {
-    /// A threshold that is no share.
+    /// A threshold that is not between 0 and 1.
     #[error("tau is {0}, expected a number from 0 to 1: an influence above it counts")]
     Tau(f64),
     /// Too few or too many steps.
@@ -13,7 +13,7 @@ pub enum ChainError {
     Horizon {
         /// The number asked for.
         given: usize,
-        /// The largest possible.
+        /// The maximum.
         most: usize,
     },
     /// A reward term that the schema does not have.
@@ -21,9 +21,9 @@ pub enum ChainError {
     Reward {
         /// The name asked for.
         name: String,
-        /// The name that was probably meant.
+        /// A suggestion for the name.
         hint: String,
-        /// All names.
+        /// All reward names.
         known: String,
     },
     /// A schema without rewards.

@@ -1,4 +1,4 @@
-//! The extended graph: the variables of several steps and what influences what.
+//! The extended graph: the variables of several steps and the influences among them.
 
 use super::causal_chain::Chain;
 use super::error::ChainError;
@@ -11,20 +11,20 @@ use becausal_model::{Dynamics, Influence};
 /// How an influence comes about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// An action has the effect among what it acts on.
+    /// The action is a cause of the effect.
     Action,
     /// A state variable influences the effect under the action taken.
     Influence,
-    /// The agent chooses its later action by the state.
+    /// The agent's later action depends on the state.
     Policy,
     /// A reward term reads the variable.
     Reward,
 }
 
-/// How many members of the model see an influence above the threshold.
+/// How many members of the model have an influence above the threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Support {
-    /// Members that see it.
+    /// Members that have it.
     pub agreeing: usize,
     /// All members.
     pub members: usize,
@@ -37,20 +37,20 @@ pub struct Edge {
     pub from: Node,
     /// The effect.
     pub to: Node,
-    /// How strong it is, from 0 to 1; 1 where it holds by definition.
+    /// The strength, from 0 to 1; 1 for influences that hold by definition.
     pub weight: f64,
     /// How it comes about.
     pub way: Way,
-    /// What the members of the model say, for influences.
+    /// How many members of the model agree, for influences of states.
     pub support: Option<Support>,
 }
 
-/// What is explained: where all paths begin.
+/// What is explained: the nodes where all paths begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// The action of the first step.
+    /// Whether the action of the first step is explained.
     pub action: bool,
-    /// State variables of the first step that are thought to be different.
+    /// The changed state variables of the first step.
     pub states: Vec<usize>,
 }
 
@@ -62,7 +62,7 @@ impl Default for Origin {
 
 /// The variables of every step of a trajectory, and the influences above a threshold among them.
 ///
-/// Edges stand in the order of time: whatever leads into a node stands before what leads out of it.
+/// Edges are in order of time: the edges into a node come before the edges out of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExtendedGraph {
     trajectory: Trajectory,
@@ -72,14 +72,14 @@ pub struct ExtendedGraph {
 }
 
 impl ExtendedGraph {
-    /// The graph of a trajectory by the influence of each of its steps.
+    /// The graph of a trajectory, from the influence in each of its steps.
     ///
-    /// `parents` gives PA of an effect (causes by index: states, then actions). `choices` says
-    /// for every step how its action depends on its state, `[actions][states]`, as
-    /// [`choices`](super::choices) does; without it no route leads through the policy.
+    /// `parents` gives PA of an effect (causes by index: states, then actions). `choices` gives for
+    /// every step how its action depends on its state, `[actions][states]`, as returned by
+    /// [`choices`](super::choices). Without it no path leads through the policy.
     ///
     /// # Errors
-    /// When `tau` is no share or the parts do not fit each other.
+    /// When `tau` is not between 0 and 1 or the sizes do not match.
     pub fn new<'a>(
         trajectory: Trajectory,
         parents: impl Fn(usize) -> &'a [usize],
@@ -118,19 +118,19 @@ impl ExtendedGraph {
         let mut edges = Vec::new();
         for (step, influence) in influences.iter().enumerate() {
             if let Some(choices) = choices.filter(|_| step > 0) {
-                choose(&mut edges, &shape, step, &choices[step], tau);
+                push_choices(&mut edges, &shape, step, &choices[step], tau);
             }
             let first = (step == 0).then_some(&origin);
-            affect(&mut edges, &shape, step, influence, &acted_on, tau, first);
-            reward(&mut edges, trajectory.schema(), step);
+            push_influences(&mut edges, &shape, step, influence, &acted_on, tau, first);
+            push_rewards(&mut edges, trajectory.schema(), step);
         }
         Ok(Self { trajectory, tau, origin, edges })
     }
 
-    /// The graph of a trajectory by what a model says about its steps, and a policy about its actions.
+    /// The graph of a trajectory, from a model of its steps and a policy for its actions.
     ///
     /// # Errors
-    /// When `tau` is no share.
+    /// When `tau` is not between 0 and 1.
     pub fn of(
         dynamics: &dyn Dynamics,
         policy: Option<&dyn Policy>,
@@ -155,7 +155,7 @@ impl ExtendedGraph {
         &self.trajectory
     }
 
-    /// The threshold that influences are above.
+    /// The threshold of influences.
     #[must_use]
     pub fn tau(&self) -> f64 {
         self.tau
@@ -167,21 +167,21 @@ impl ExtendedGraph {
         &self.origin
     }
 
-    /// All influences above the threshold, in the order of time.
+    /// All influences above the threshold, in order of time.
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// What lies on a path from what is explained to one of these reward terms, in any step.
+    /// The chain from the origin to these reward terms, in any step.
     #[must_use]
     pub fn chain(self, targets: &[usize]) -> Chain {
         Chain::new(self, targets)
     }
 }
 
-/// The routes through the policy.
-fn choose(edges: &mut Vec<Edge>, shape: &Shape, step: usize, choice: &[f64], tau: f64) {
+/// Adds the edges through the policy.
+fn push_choices(edges: &mut Vec<Edge>, shape: &Shape, step: usize, choice: &[f64], tau: f64) {
     let states = shape.states.len();
     for action in 0..shape.actions.len() {
         for state in 0..states {
@@ -194,8 +194,9 @@ fn choose(edges: &mut Vec<Edge>, shape: &Shape, step: usize, choice: &[f64], tau
     }
 }
 
-/// The influences on what a step leads to. In the first step only what the origin touches counts.
-fn affect(
+/// Adds the influences on the effects of a step. In the first step only effects that the origin
+/// influences count.
+fn push_influences(
     edges: &mut Vec<Edge>,
     shape: &Shape,
     step: usize,
@@ -234,8 +235,8 @@ fn affect(
     }
 }
 
-/// What the reward terms of a step read.
-fn reward(edges: &mut Vec<Edge>, schema: &Schema, step: usize) {
+/// Adds the edges into the reward terms of a step.
+fn push_rewards(edges: &mut Vec<Edge>, schema: &Schema, step: usize) {
     let states = schema.of_role(Role::State).count();
     let actions = schema.of_role(Role::Action).count();
     for (index, term) in schema.rewards().iter().enumerate() {
@@ -251,18 +252,18 @@ fn reward(edges: &mut Vec<Edge>, schema: &Schema, step: usize) {
     }
 }
 
-/// Refuses a threshold that is no share.
+/// Checks the threshold of influences.
 ///
 /// # Errors
-/// When `tau` is not a number from 0 to 1.
+/// When `tau` is not between 0 and 1.
 pub fn check_tau(tau: f64) -> Result<(), ChainError> {
     if (0.0..=1.0).contains(&tau) { Ok(()) } else { Err(ChainError::Tau(tau)) }
 }
 
-/// Reward terms by name; all of them when no name is given.
+/// The indices of reward terms by name; all of them if no name is given.
 ///
 /// # Errors
-/// When there is no reward of a name, with the names that there are, or no reward at all.
+/// When a name is unknown (the error lists the known names), or there are no rewards.
 pub fn targets(schema: &Schema, names: &[String]) -> Result<Vec<usize>, ChainError> {
     let known: Vec<&str> = schema.rewards().iter().map(|reward| reward.name.as_str()).collect();
     if known.is_empty() {
@@ -293,7 +294,7 @@ impl Origin {
         actions.chain(states.map(|&state| Node::state(0, state))).collect()
     }
 
-    /// Whether a path can begin here.
+    /// Whether paths begin at this node.
     #[must_use]
     pub fn holds(&self, node: Node) -> bool {
         node.step == 0

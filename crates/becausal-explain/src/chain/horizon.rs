@@ -1,11 +1,11 @@
-//! How many steps an explanation looks ahead.
+//! The number of steps that an explanation looks ahead.
 
 use super::error::ChainError;
 
-/// The most steps of a chain.
+/// The maximum number of steps in a chain.
 pub const MAX_HORIZON: usize = 1000;
 
-/// Refuses horizons of no step and of too many.
+/// Checks that a horizon is in range.
 ///
 /// # Errors
 /// When the horizon is 0 or above [`MAX_HORIZON`].

@@ -1,14 +1,14 @@
 //! The extended graph over several steps, and the causal chain in it: from an action to rewards.
 //!
 //! ```text
-//! Trajectory (recorded, simulated, or the one after the other)
+//! Trajectory (recorded, simulated, or recorded then simulated)
 //!     + Influence of every step ── ExtendedGraph ── chain(targets) ── Chain
 //! ```
 //!
-//! A state variable influences what follows when its weight in the action influence model of that
-//! step is above a threshold tau. The action explained influences what has it among its parents. A
-//! reward is caused by what its expression reads. A [`Chain`] is what lies on a path from the
-//! action to a reward, and the state variables that act together with the action.
+//! A state variable influences an effect if its weight in the action influence model of that step is
+//! above a threshold tau. An action influences the effects that have it as a parent. A reward is caused
+//! by the variables in its expression. A [`Chain`] has the nodes on paths from the action to a reward,
+//! and the state variables that act together with the action.
 
 mod causal_chain;
 mod choice;

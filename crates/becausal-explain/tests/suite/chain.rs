@@ -1,4 +1,4 @@
-//! Chains over random graphs: what is in them and what is not.
+//! Causal chains over random graphs and in small worlds.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -82,13 +82,13 @@ fn world(sizes: Sizes, prefix: &str) -> World {
         .collect();
     let mut draw = |count: usize| -> Vec<f64> { (0..count).map(|_| stream.normal()).collect() };
     let mut state = draw(states);
-    let mut made = Vec::new();
+    let mut taken = Vec::new();
     for _ in 0..steps {
         let (action, outcome, next) = (draw(actions), draw(outcomes), draw(states));
-        made.push(Step::new(&schema, [&state, &action, &outcome, &next], Some(false)));
+        taken.push(Step::new(&schema, [&state, &action, &outcome, &next], Some(false)));
         state = next;
     }
-    let trajectory = Trajectory::new(schema, 7, made).expect("a trajectory");
+    let trajectory = Trajectory::new(schema, 7, taken).expect("a trajectory");
     let origin = match stream.below(3) {
         0 => Origin { action: false, states: vec![stream.below(states)] },
         1 => Origin { action: true, states: vec![stream.below(states)] },
@@ -116,13 +116,13 @@ impl World {
     }
 }
 
-/// Everything that can be reached along edges, by going over all of them until nothing is new.
-fn reach(edges: &[Edge], from: BTreeSet<Node>, forwards: bool) -> BTreeSet<Node> {
+/// All nodes reachable along edges, found by repeated passes until nothing is new.
+fn reach(edges: &[Edge], from: BTreeSet<Node>, forward: bool) -> BTreeSet<Node> {
     let mut reached = from;
     loop {
         let before = reached.len();
         for edge in edges {
-            let (a, b) = if forwards { (edge.from, edge.to) } else { (edge.to, edge.from) };
+            let (a, b) = if forward { (edge.from, edge.to) } else { (edge.to, edge.from) };
             if reached.contains(&a) {
                 reached.insert(b);
             }
@@ -150,30 +150,30 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_chain_holds_exactly_what_lies_on_a_path_to_a_target(sizes in any_sizes()) {
+    fn a_chain_has_exactly_the_nodes_on_paths_to_a_target(sizes in any_sizes()) {
         let world = world(sizes, "");
         let chain = world.chain();
         let edges = chain.graph().edges();
-        let mut begin: BTreeSet<Node> =
+        let mut origin: BTreeSet<Node> =
             world.origin.states.iter().map(|&state| Node::state(0, state)).collect();
         if world.origin.action {
-            begin.extend((0..sizes.actions).map(|action| Node::action(0, action)));
+            origin.extend((0..sizes.actions).map(|action| Node::action(0, action)));
         }
-        let moved = reach(edges, begin, true);
+        let reached = reach(edges, origin, true);
         let among: Vec<Edge> = edges
             .iter()
-            .filter(|edge| moved.contains(&edge.from) && moved.contains(&edge.to))
+            .filter(|edge| reached.contains(&edge.from) && reached.contains(&edge.to))
             .cloned()
             .collect();
-        let ends = moved
+        let ends = reached
             .iter()
             .filter(|node| node.part == Part::Reward && world.targets.contains(&node.index));
         let leading = reach(&among, ends.copied().collect(), false);
-        let expected: Vec<Node> = moved.intersection(&leading).copied().collect();
+        let expected: Vec<Node> = reached.intersection(&leading).copied().collect();
         prop_assert_eq!(chain.nodes(), &expected[..]);
-        // Heads act with the action on something in the chain; nothing moves them.
+        // Heads act with the action on nodes of the chain; the origin does not reach them.
         for head in chain.heads() {
-            prop_assert!(head.step == 0 && head.part == Part::State && !moved.contains(head));
+            prop_assert!(head.step == 0 && head.part == Part::State && !reached.contains(head));
             prop_assert!(chain.edges().any(|e| e.from == *head && chain.contains(e.to)));
         }
         for edge in chain.edges() {
@@ -210,11 +210,11 @@ proptest! {
             }
         }
         prop_assert_eq!(found, expected);
-        // Whatever leads into a node stands before what leads out of it.
-        let mut left: BTreeSet<Node> = BTreeSet::new();
+        // The edges into a node come before the edges out of it.
+        let mut sources: BTreeSet<Node> = BTreeSet::new();
         for edge in graph.edges() {
-            left.insert(edge.from);
-            prop_assert!(!left.contains(&edge.to), "{edge:?}");
+            sources.insert(edge.from);
+            prop_assert!(!sources.contains(&edge.to), "{edge:?}");
         }
     }
 
@@ -227,7 +227,7 @@ proptest! {
         for fact in &minimal.intermediates {
             prop_assert!(complete.intermediates.contains(fact));
             let read = |edge: &Edge| edge.from == fact.node && edge.way == Way::Reward;
-            prop_assert!(chain.edges().any(read), "{fact:?} is no parent of a reward");
+            prop_assert!(chain.edges().any(read), "{fact:?} is not a parent of a reward");
         }
         let all = complete.intermediates.iter().all(|fact| chain.contains(fact.node));
         prop_assert!(all);
@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn other_names_change_nothing_but_names(sizes in any_sizes()) {
+    fn renaming_variables_does_not_change_the_chain(sizes in any_sizes()) {
         let (one, other) = (world(sizes, "").chain(), world(sizes, "other_").chain());
         prop_assert_eq!(one.nodes(), other.nodes());
         prop_assert_eq!(one.heads(), other.heads());
@@ -275,7 +275,7 @@ fn chain_of(trajectory: Trajectory) -> Chain {
 }
 
 #[test]
-fn an_action_reaches_what_is_two_variables_away_after_three_steps() {
+fn an_action_reaches_a_variable_two_links_away_after_three_steps() {
     let chain = chain_of(small("r = \"z'\""));
     let rewards: Vec<Node> = chain.rewards().collect();
     assert_eq!(rewards, [Node::reward(2, 0)]);
@@ -288,26 +288,26 @@ fn an_action_reaches_what_is_two_variables_away_after_three_steps() {
     ];
     let nodes: Vec<Node> = chain.nodes().to_vec();
     assert_eq!(nodes, expected);
-    // x acts with the action; y and z of the first step are not touched by it.
+    // x acts with the action; it has no effect on y and z in the first step.
     assert_eq!(chain.heads(), [Node::state(0, 0)]);
 }
 
 #[test]
-fn a_reward_is_not_reached_because_it_reads_the_current_state() {
+fn a_reward_that_only_reads_the_current_state_is_not_reached_in_that_step() {
     let chain = chain_of(small("r = \"x + y + z\""));
     assert!(chain.rewards().all(|reward| reward.step > 0), "{:?}", chain.nodes());
     assert!(chain.rewards().count() == 2);
 }
 
 #[test]
-fn a_reward_that_reads_the_action_is_reached_directly_and_only_at_once() {
+fn a_reward_that_reads_only_the_action_is_reached_only_in_the_first_step() {
     let chain = chain_of(small("fuel = \"-a\""));
     assert_eq!(chain.nodes(), [Node::action(0, 0), Node::reward(0, 0)]);
     assert!(chain.heads().is_empty());
 }
 
 #[test]
-fn a_choice_of_the_policy_is_a_way_to_a_reward() {
+fn a_choice_of_the_policy_can_lead_to_a_reward() {
     let trajectory = small("fuel = \"-a\"");
     let influences = vec![Influence::new(3, 3, &[vec![0.0; 9]]); 3];
     let parents: [&[usize]; 3] = [&[0, 3], &[], &[]];
@@ -330,7 +330,7 @@ fn a_choice_of_the_policy_is_a_way_to_a_reward() {
 }
 
 #[test]
-fn impossible_requests_are_refused_in_clear_words() {
+fn invalid_requests_give_clear_errors() {
     let trajectory = small("near = \"x'\"\nfuel = \"-a\"");
     let schema = Arc::clone(trajectory.schema());
     let names = |name: &str| targets(&schema, &[name.to_owned()]);

@@ -29,7 +29,7 @@ fn recorded(id: &str, schema: &Arc<Schema>) -> Transitions {
 }
 
 #[test]
-fn the_clearest_decision_stands_first_and_its_lead_is_that_of_the_contrast() {
+fn the_clearest_decision_comes_first_and_leads_match_the_contrasts() {
     let model = Exact::build_marine();
     let data = recorded("BuildMarine-v0", model.schema());
     let options = Ask { horizon: 4, ..Ask::default() };
@@ -53,7 +53,7 @@ fn the_clearest_decision_stands_first_and_its_lead_is_that_of_the_contrast() {
 }
 
 #[test]
-fn numbers_are_asked_about_at_their_bounds_and_between() {
+fn continuous_actions_are_tried_at_their_bounds_and_in_between() {
     let schema = find("LunarLanderContinuous-v3").expect("known").schema();
     let actions = typical_actions(&schema, 16);
     assert_eq!(actions.len(), 9);

@@ -1,4 +1,4 @@
-//! World models that know the rules: the truth that explanations are compared with.
+//! World models with the exact rules: the ground truth for explanations.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use becausal_model::{Dynamics, Influence, Noise, Prediction};
 
 type Rule = fn(&Arc<Schema>, &[f64], &[f64]) -> Prediction;
 
-/// The rules of an environment as a model. Noise is what is added to the next state.
+/// The rules of an environment as a model, with additive noise on the next state.
 pub struct Exact {
     schema: Arc<Schema>,
     parents: Vec<Vec<usize>>,
     rule: Rule,
-    /// Other values that a state variable is tried with, beside those of its kind.
+    /// Offsets at which a numeric state variable is tried to find its influence.
     probes: &'static [f64],
-    /// What it takes for the action, whatever the action is.
-    hears: Option<&'static [f64]>,
-    /// What it is off by in every next value.
+    /// If set, the model assumes this action instead of the real one.
+    assumed_action: Option<&'static [f64]>,
+    /// The error of every predicted next value.
     error: f64,
 }
 
@@ -35,27 +35,27 @@ impl Exact {
             parents: parents.collect(),
             rule,
             probes,
-            hears: None,
+            assumed_action: None,
             error: 0.0,
         }
     }
 
-    /// The same, but it hears this action only.
-    pub fn hearing(self, action: &'static [f64]) -> Self {
-        Self { hears: Some(action), ..self }
+    /// The same model, but it assumes this action whatever the action is.
+    pub fn assuming(self, action: &'static [f64]) -> Self {
+        Self { assumed_action: Some(action), ..self }
     }
 
-    /// The same, but its predictions are off by this much.
+    /// The same model, but its predictions are off by this much.
     pub fn off_by(self, error: f64) -> Self {
         Self { error, ..self }
     }
 
-    /// What the rule says.
+    /// The prediction of the rules, without noise.
     fn predict(&self, state: &[f64], action: &[f64]) -> Prediction {
-        (self.rule)(&self.schema, state, self.hears.unwrap_or(action))
+        (self.rule)(&self.schema, state, self.assumed_action.unwrap_or(action))
     }
 
-    /// Vacuum, by its rules.
+    /// The rules of Vacuum.
     pub fn vacuum() -> Self {
         let rule: Rule = |schema, state, action| {
             let mut world = Vacuum::new(Arc::clone(schema));
@@ -65,7 +65,7 @@ impl Exact {
         Self::new("Vacuum-v0", rule, &[])
     }
 
-    /// AimTest, by the equations of the paper's appendix.
+    /// The equations of AimTest in the paper's appendix.
     pub fn aim_test() -> Self {
         let rule: Rule = |_, state, action| {
             let [x1, x2, x3, x4, t] = [state[0], state[1], state[2], state[3], state[4]];
@@ -81,7 +81,7 @@ impl Exact {
         Self::new("AimTest-v0", rule, &[-1.0, 1.0])
     }
 
-    /// CartPole, by its equations.
+    /// The equations of CartPole.
     pub fn cart_pole() -> Self {
         let rule: Rule = |schema, state, action| {
             let mut world = CartPole::new(Arc::clone(schema), false);
@@ -91,7 +91,7 @@ impl Exact {
         Self::new("CartPole-v1", rule, &[-0.1, 0.1])
     }
 
-    /// BuildMarine, by its simulator with all buildings finished.
+    /// The simulator of BuildMarine with all buildings finished.
     pub fn build_marine() -> Self {
         let rule: Rule = |schema, state, action| {
             let mut world = BuildMarine::new(Arc::clone(schema));
@@ -148,7 +148,7 @@ impl Dynamics for Exact {
         Noise::of(next.iter().zip(&predicted.next).map(|(real, mean)| real - mean).collect())
     }
 
-    /// 1 where another value of the state variable would lead to another value of the effect.
+    /// 1 if another value of the state variable leads to another value of the effect, otherwise 0.
     fn influence(&self, state: &[f64], action: &[f64]) -> Influence {
         let base = (self.rule)(&self.schema, state, action);
         let states = state.len();
@@ -179,7 +179,7 @@ impl Dynamics for Exact {
     }
 }
 
-/// A policy by a rule.
+/// A policy that follows a rule.
 pub struct Rules {
     schema: Arc<Schema>,
     rule: fn(&[f64]) -> Vec<f64>,
@@ -200,7 +200,7 @@ impl Rules {
         Self { schema: find("BuildMarine-v0").expect("known").schema(), rule }
     }
 
-    /// Sucks where it is dirty and goes to the other cell otherwise.
+    /// Sucks if the cell is dirty, otherwise goes to the other cell.
     pub fn vacuum() -> Self {
         let rule: fn(&[f64]) -> Vec<f64> = |state| {
             let clean = if state[0] == 0.0 { state[1] } else { state[2] };
@@ -209,7 +209,7 @@ impl Rules {
         Self { schema: find("Vacuum-v0").expect("known").schema(), rule }
     }
 
-    /// Pushes to the side that the pole falls to.
+    /// Pushes to the side to which the pole falls.
     pub fn cart_pole() -> Self {
         let rule: fn(&[f64]) -> Vec<f64> =
             |state| vec![f64::from(u8::from(state[2] + 0.5 * state[3] > 0.0))];
@@ -231,14 +231,14 @@ impl Policy for Rules {
     }
 }
 
-/// A state and an action that nobody recorded, the action as a person writes it.
+/// A moment without a record, with the action as a person writes it.
 pub fn imagined(dynamics: &Exact, state: &[f64], action: &str) -> Moment {
     let schema = dynamics.schema();
     let action = parse_action(schema, action).expect("an action");
     Moment::imagined(schema, state.to_vec(), action).expect("a moment")
 }
 
-/// The paper's example as it was recorded: depots, barracks twice, marines.
+/// The recorded steps of the paper's example: depots, barracks twice, marines.
 pub fn paper_example(schema: &Arc<Schema>) -> Moment {
     // workers, marines, barracks, depots, money, time
     let states = [

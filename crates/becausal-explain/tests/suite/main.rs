@@ -1,4 +1,4 @@
-//! Chains, contrasts and decisions in worlds whose rules are known.
+//! Chains and decisions in worlds with known rules.
 
 mod chain;
 mod decision;

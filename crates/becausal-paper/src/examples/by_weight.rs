@@ -5,7 +5,8 @@ use std::sync::Arc;
 use becausal::Schema;
 use becausal::model::{Dynamics, Influence, Noise, Prediction, WorldModel};
 
-/// A model whose influences are the paper's: the attention weights under the action, the same in every state.
+/// A model with the paper's influences: the attention weights under the action, the same in every
+/// state.
 pub struct ByWeight<'a>(pub &'a WorldModel);
 
 impl Dynamics for ByWeight<'_> {

@@ -38,8 +38,8 @@ impl Marines {
         Claim {
             published: published.to_owned(),
             measured: format!(
-                "With the full graph the weight of time → {name} under build = {label} is {}, {} the \
-                 threshold {TAU}.",
+                "With the full graph the weight of time → {name} under build = {label} is {}, {} \
+                 the threshold {TAU}.",
                 brief(time),
                 if salient { "above" } else { "not above" }
             ),
@@ -48,8 +48,9 @@ impl Marines {
                 String::new()
             } else {
                 format!(
-                    "The largest weights for {name} are: {}. Where a value persists, our networks predict only its \
-                     change: its own weight is 1, and the other weights concern the change.",
+                    "The largest weights for {name} are: {}. Where a value persists, our networks \
+                     predict only its change: its own weight is 1, and the other weights concern \
+                     the change.",
                     largest.join(", ")
                 )
             },
@@ -72,15 +73,17 @@ impl Marines {
         Ok(ComparisonSection {
             title: "Figure 8: the same without a discovered graph".to_owned(),
             published: texts(&[
-                "A chain of Build-Marine by attention alone, over the full graph, with implausible links in \
-                 red. time gets a weight of about 0.78 for the number of supply depots when depots are \
-                 built, and counts as a cause of money when barracks are built.",
+                "A chain of Build-Marine by attention alone, over the full graph, with \
+                 implausible links in red. time gets a weight of about 0.78 for the number of \
+                 supply depots when depots are built, and counts as a cause of money when \
+                 barracks are built.",
             ]),
             measured: vec![
                 Piece::Text(format!(
-                    "The step of figure 5 again, with an unrestricted model: every effect reads every variable, \
-                     weighted by attention alone, without pruning. Influences above {TAU}. Those that the \
-                     simulator's rules do not have under the action taken are dashed."
+                    "The step of figure 5 again, with an unrestricted model: every effect reads \
+                     every variable, weighted by attention alone, without pruning. Influences \
+                     above {TAU}. Those that the simulator's rules do not have under the action \
+                     taken are dashed."
                 )),
                 Piece::Picture(self.drawing(&self.why_full)?),
                 Piece::Table {
@@ -102,8 +105,8 @@ impl Marines {
                 Claim {
                     published: "A discovered graph removes most spurious links.".to_owned(),
                     measured: format!(
-                        "By attention weights: {in_full} spurious with the full graph, {in_causal} with the \
-                         discovered graph."
+                        "By attention weights: {in_full} spurious with the full graph, \
+                         {in_causal} with the discovered graph."
                     ),
                     agreement: Agreement::of(most_removed),
                     reason: if most_removed {

@@ -72,15 +72,15 @@ impl Lander {
         Ok(ComparisonSection {
             title: "Figure 3a: what causes what in LunarLander-Continuous".to_owned(),
             published: texts(&[
-                "The graph discovered from 150,000 transitions of a trained policy, recorded with noise, by \
-                 FCIT with the threshold 0.05. States: position, velocity, angle, angular velocity, legs. \
-                 Actions: two throttles. Outcomes: fuel, crash, rest.",
+                "The graph discovered from 150,000 transitions of a trained policy, recorded with \
+                 noise, by FCIT with the threshold 0.05. States: position, velocity, angle, \
+                 angular velocity, legs. Actions: two throttles. Outcomes: fuel, crash, rest.",
                 "The figure is a picture; the table below lists the statements of the text.",
             ]),
             measured: vec![
                 Piece::Text(format!(
-                    "{} of the rule-based pilot that comes with Gymnasium's environment (return {}, {}). {} {} of \
-                     {} pairs are edges. {}",
+                    "{} of the rule-based pilot that comes with Gymnasium's environment (return \
+                     {}, {}). {} {} of {} pairs are edges. {}",
                     counted(study.data.len(), "transition"),
                     brief(study.mean_return),
                     evaluation_words(),
@@ -146,13 +146,14 @@ impl Lander {
         Ok(ComparisonSection {
             title: "Figure 4: a chain of 4 steps in LunarLander-Continuous".to_owned(),
             published: texts(&[
-                "A chain over 4 steps to two rewards: getting closer to the pad and turning upright. The \
-                 action first changes the three velocities, and through them the angle and the distance.",
+                "A chain over 4 steps to two rewards: getting closer to the pad and turning \
+                 upright. The action first changes the three velocities, and through them the \
+                 angle and the distance.",
             ]),
             measured: vec![
                 Piece::Text(format!(
-                    "Step {} of a recorded episode. By the model, its action matters most among the {} in flight that \
-                     were compared. Influences above {}. {}",
+                    "Step {} of a recorded episode. By the model, its action matters most among \
+                     the {} in flight that were compared. Influences above {}. {}",
                     chain.trajectory().first(),
                     counted(self.compared, "decision"),
                     chain.graph().tau(),
@@ -187,7 +188,8 @@ impl Lander {
                 reason: if through.len() == VELOCITIES.len() {
                     String::new()
                 } else {
-                    "The others have no influence above the threshold in these states.".to_owned()
+                    "The others have no influence above the threshold on a path to the two rewards."
+                        .to_owned()
                 },
             },
             Claim {
@@ -231,8 +233,8 @@ fn first_changes(chain: &Chain) -> Claim {
             String::new()
         } else {
             format!(
-                "All three, and also {}: within a step, the simulator first changes the velocities and then \
-                 moves the craft with the new ones.",
+                "All three, and also {}: within a step, the simulator first changes the \
+                 velocities and then moves the craft with the new ones.",
                 list(&others)
             )
         },

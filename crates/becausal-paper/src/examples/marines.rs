@@ -115,15 +115,16 @@ impl Marines {
         Ok(ComparisonSection {
             title: "Figure 3b: what causes what in Build-Marine".to_owned(),
             published: texts(&[
-                "The graph discovered from the transitions of a model-based training in StarCraft II, with \
-                 the threshold 0.15. States: workers, marines, barracks, supply depots, money, time. One \
-                 action chooses what to build.",
-                "The true graph of the game is not known; the table below lists the statements of the text.",
+                "The graph discovered from the transitions of a model-based training in StarCraft \
+                 II, with the threshold 0.15. States: workers, marines, barracks, supply depots, \
+                 money, time. One action chooses what to build.",
+                "The true graph of the game is not known. The table below lists the statements \
+                 of the text.",
             ]),
             measured: vec![
                 Piece::Text(format!(
-                    "BuildMarine-v0 simulates the economy of the game, so its true graph is known. {} of a \
-                     policy trained without a model on {} ({} marines, {}). {}",
+                    "BuildMarine-v0 simulates the economy of the game, so its true graph is \
+                     known. {} of a policy trained without a model on {} ({} marines, {}). {}",
                     counted(study.data.len(), "transition"),
                     counted(self.training_steps, "real step"),
                     brief(study.mean_return),
@@ -131,15 +132,21 @@ impl Marines {
                     study.method_words(),
                 )),
                 Piece::Text(format!(
-                    "{} of {} pairs are edges. Compared with the simulator's rules, {} are right, {} are false ({}) \
-                     and {} are missing ({}). {}",
+                    "{} of {} pairs are edges. Compared with the simulator's rules, {} are right, \
+                     {} and {}. {}",
                     study.graph.edges().count(),
                     study.graph.pairs().len(),
                     score.right,
-                    score.false_edges,
-                    list(&self.pairs_that(|found, is_true| found && !is_true)),
-                    score.missed,
-                    list(&self.pairs_that(|found, is_true| !found && is_true)),
+                    with_list(
+                        score.false_edges,
+                        "false",
+                        &self.pairs_that(|found, truth| found && !truth)
+                    ),
+                    with_list(
+                        score.missed,
+                        "missing",
+                        &self.pairs_that(|found, truth| !found && truth)
+                    ),
                     study.score_words(),
                 )),
                 Piece::Picture(picture.drawing(&LayoutOptions::default())),
@@ -166,8 +173,9 @@ impl Marines {
         let (workers, build) = (self.study.slot("workers")?, self.study.slot("build")?);
         let numbers = learned.column(workers).to_numbers();
         Ok(format!(
-            "In the rows that the graph is discovered from, workers are ordered {} times in {} rows, and their \
-             number ranges from {} to {}. The paper says that its own agent explored this too little.",
+            "In the rows that the graph is discovered from, workers are ordered {} times in {} \
+             rows, and their number ranges from {} to {}. The paper says that its own agent \
+             explored this too little.",
             count(self.study.rows_with(|row| row[build] == WORKER)),
             count(learned.len()),
             brief(numbers.iter().copied().fold(f64::INFINITY, f64::min)),
@@ -188,8 +196,8 @@ impl Marines {
                 String::new()
             } else {
                 format!(
-                    "By the simulator's rules, time affects {}. With becausal's default threshold {default_eta} \
-                     instead of the paper's, the effects of time are: {}.",
+                    "By the simulator's rules, time affects {}. With becausal's default threshold \
+                     {default_eta} instead of the paper's, the effects of time are: {}.",
                     list(&self.true_effects_of("time")),
                     list(&effects_of(&strict, "time")),
                 )
@@ -233,13 +241,14 @@ impl Marines {
         Ok(ComparisonSection {
             title: "Figure 5: a chain of 4 steps in Build-Marine".to_owned(),
             published: texts(&[
-                "A chain over 4 steps that begins with building supply depots (from 7 to 11). Depots enable \
-                 barracks and provide the supply for marines, which are rewarded.",
+                "A chain over 4 steps that begins with building supply depots (from 7 to 11). \
+                 Depots enable barracks and provide the supply for marines, which are rewarded.",
             ]),
             measured: vec![
                 Piece::Text(format!(
-                    "Step {} of a recorded episode. By the model, its action matters most within {HORIZON} steps among the \
-                     {} to build a supply depot that were compared. Influences above {}. {}",
+                    "Step {} of a recorded episode. By the model, its action matters most within \
+                     {HORIZON} steps among the {} to build a supply depot that were compared. \
+                     Influences above {}. {}",
                     chain.trajectory().first(),
                     counted(self.compared, "decision"),
                     chain.graph().tau(),
@@ -261,6 +270,15 @@ impl Marines {
     }
 }
 
+/// `2 are missing (a, b)`.
+fn with_list(count: usize, what: &str, pairs: &[String]) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    match pairs {
+        [] => format!("{count} {verb} {what}"),
+        pairs => format!("{count} {verb} {what} ({})", pairs.join(", ")),
+    }
+}
+
 /// The claim that a chain has an influence.
 fn chain_claim(chain: &Chain, words: &str, from: &str, to: &str) -> Claim {
     let found = has_influence(chain, from, to);
@@ -272,8 +290,9 @@ fn chain_claim(chain: &Chain, words: &str, from: &str, to: &str) -> Claim {
             String::new()
         } else {
             format!(
-                "It has no influence above the threshold on a path to the reward in the {} steps of this chain. Our \
-                 influences are those in the states at hand, and the rule matters only in some states.",
+                "It has no influence above the threshold on a path to the reward in the {} steps \
+                 of this chain. Our influences are those in the states at hand, and the rule \
+                 matters only in some states.",
                 chain.trajectory().len()
             )
         },

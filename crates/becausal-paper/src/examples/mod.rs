@@ -36,7 +36,8 @@ pub struct Arguments {
     /// The folder for the page, pictures and data
     #[arg(short, long, value_name = "DIR", default_value = "becausal-examples")]
     output: PathBuf,
-    /// An environment of the learning curves (repeatable; the landers take hours; default: CartPole-v1)
+    /// An environment of the learning curves (repeatable; the landers take hours; default:
+    /// CartPole-v1)
     #[arg(long, value_name = "ENV", value_parser = curves::environments())]
     env: Vec<String>,
     /// A small version that takes seconds: does everything work?
@@ -147,7 +148,8 @@ pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     }
     Ok(format!(
         "{}: of the paper's statements {same} hold here too, {different} do not, {open} were not \
-         measured ({} s in total)\n{}Pictures (.svg) and data (.json, .csv) are in the same folder.\n",
+         measured ({} s in total)\n{}Pictures (.svg) and data (.json, .csv) are in the same \
+         folder.\n",
         folder.path().join(PAGE).display(),
         brief(seconds.round()),
         differences(&page),
@@ -171,10 +173,10 @@ fn introduction(arguments: &Arguments) -> Vec<String> {
          same, measured with becausal by one command. Below each figure: the paper's statements \
          about it and what this run found. Whether they agree is computed from this run."
             .to_owned(),
-        "Some things differ from the paper throughout. The lander is Gymnasium's, reimplemented bit \
-         for bit. Build-Marine is a simulator instead of StarCraft II. The independence test is \
-         becausal's own. Explanations use the influences in the explained state; the paper's depend \
-         only on the action."
+        "Some things differ from the paper throughout. The lander is Gymnasium's, reimplemented \
+         bit for bit. Build-Marine is a simulator instead of StarCraft II. The independence test \
+         is becausal's own. Explanations use the influences in the explained state; the paper's \
+         depend only on the action."
             .to_owned(),
     ];
     if arguments.quick {

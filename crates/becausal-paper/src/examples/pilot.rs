@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use becausal::{Policy, Schema, Stream};
 
-/// The heuristic pilot that comes with Gymnasium's LunarLander: lean towards the pad, keep a height in
-/// proportion to the distance from it, and on the ground only brake.
+/// The heuristic pilot that comes with Gymnasium's LunarLander: lean towards the pad, keep a height
+/// in proportion to the distance from it, and on the ground only brake.
 pub struct Pilot(pub Arc<Schema>);
 
 impl Policy for Pilot {

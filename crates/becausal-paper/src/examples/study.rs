@@ -1,5 +1,5 @@
-//! What both environments of the paper's figures go through: record a policy, discover the graph, fit the
-//! model, explain a decision.
+//! What both environments of the paper's figures go through: record a policy, discover the graph,
+//! fit the model, explain a decision.
 
 use becausal::discovery::{CausalGraph, DiscoverParams, discover};
 use becausal::env::{self, AnyEnvironment, MAX_EPISODE_STEPS, find, play_episode, typical_actions};
@@ -26,7 +26,8 @@ const SEED: u64 = 1;
 /// The share of the rows whose episodes are held out, before anything is learned.
 const HELD_OUT: f64 = 0.1;
 
-/// The noise while recording: in each episode a share of the actions, drawn from 0 to `rate`, is random.
+/// The noise while recording: in each episode a share of the actions is random, drawn from 0 to
+/// `rate`.
 const NOISE: Exploration = Exploration { share: 1.0, rate: 0.5, ..Exploration::NONE };
 
 /// Episodes without noise that show how good the policy is.
@@ -65,8 +66,8 @@ pub struct Study {
 }
 
 impl Study {
-    /// Records a policy with noise, holds episodes out, and learns the graph and the causal model from the
-    /// others.
+    /// Records a policy with noise, holds episodes out, and learns the graph and the causal model
+    /// from the others.
     pub fn of(listener: &Listener, size: &Size, subject: Subject) -> Result<Self, Failure> {
         let Subject { id, policy, rows, eta } = subject;
         let environment = find(id)?.make(&env::Options::default())?;
@@ -99,8 +100,8 @@ impl Study {
         })
     }
 
-    /// The paper's counter-example, fitted to the same episodes: every effect reads every cause, and nothing
-    /// is pruned.
+    /// The paper's counter-example, fitted to the same episodes: every effect reads every cause, and
+    /// nothing is pruned.
     pub fn full_model(&self, listener: &Listener, size: &Size) -> Result<WorldModel, Failure> {
         let params = ModelParams { prune: 1.0, ..model_params(listener, size) };
         Ok(WorldModel::fit(&self.learned, ModelKind::Full, &self.structure, &params)?.0)
@@ -117,8 +118,9 @@ impl Study {
         Ok(self.explainer(dynamics, rewards)?.why(&moment)?)
     }
 
-    /// The recorded step (episode and step) whose action leads most clearly over the best other action, by
-    /// the causal model. Compares at most `max` of the steps that are `wanted`; returns how many.
+    /// The recorded step (episode and step) whose action is better than the best other action by the
+    /// largest margin, by the causal model. Compares at most `max` of the steps that are `wanted`,
+    /// and returns how many.
     pub fn clearest_decision(
         &self,
         max: usize,
@@ -175,9 +177,9 @@ impl Study {
     /// How the data were recorded, divided and learned from.
     pub fn method_words(&self) -> String {
         format!(
-            "In each episode a random share of the actions, up to {}, is random. {} ({}) are held out before \
-             anything is learned. The graph is discovered from the other {} by becausal's own test \
-             with the threshold {}.",
+            "In each episode a share of the actions, between 0 and {}, is random. Held out before \
+             anything is learned: {} ({}). The graph is discovered from the other {} by \
+             becausal's own test with the threshold {}.",
             percent(NOISE.rate),
             counted(self.held_out_episodes, "episode"),
             counted(self.scores.rows, "transition"),
@@ -189,8 +191,8 @@ impl Study {
     /// How well the model predicts.
     pub fn score_words(&self) -> String {
         format!(
-            "On the held-out episodes, the causal model's root mean square error one step ahead is {} of \
-             a variable's standard deviation, on average over the variables.",
+            "On the held-out episodes, the causal model's root mean square error one step ahead \
+             is {} of a variable's standard deviation, on average over the variables.",
             percent(self.scores.mean_error())
         )
     }
@@ -201,7 +203,8 @@ pub fn evaluation_words() -> String {
     format!("mean of {EVALUATION_EPISODES} episodes without noise")
 }
 
-/// The mean return of a policy that always takes its most likely action, in the environment's own reward.
+/// The mean return of a policy that always takes its most likely action, in the environment's own
+/// reward.
 fn mean_return(environment: &AnyEnvironment, policy: &dyn Policy) -> Result<f64, Failure> {
     let mut environment = environment.clone();
     let mut actor = |_: usize, state: &[f64]| Some(policy.mode(state));

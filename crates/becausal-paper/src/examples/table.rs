@@ -49,15 +49,15 @@ impl AimTable {
         ComparisonSection {
             title: "Table 1: is the influence under each action recovered?".to_owned(),
             published: texts(&[
-                "The share of influences classified correctly in a small environment whose true graph is \
-                 known: 97.0 % by testing the rows of each action alone, 90.0 % by attention over the \
-                 full graph, 99.3 % by attention over the discovered graph.",
+                "The share of influences classified correctly in a small environment whose true \
+                 graph is known: 97.0 % by testing the rows of each action alone, 90.0 % by \
+                 attention over the full graph, 99.3 % by attention over the discovered graph.",
             ]),
             measured: vec![
                 Piece::Text(format!(
-                    "AimTest-v0 is that environment: 4 actions, 5 effects and 5 states make 100 influences \
-                     to classify. {} rows under random actions, {}. The last three rows are simple \
-                     baselines. SHD is the number of wrong edges.",
+                    "AimTest-v0 is that environment: 4 actions, 5 effects and 5 states make 100 \
+                     influences to classify. {} rows under random actions, {}. The last three \
+                     rows are simple baselines. SHD is the number of wrong edges.",
                     count(self.arguments.rows),
                     counted(self.arguments.seeds.len(), "seed"),
                 )),
@@ -74,12 +74,12 @@ impl AimTable {
                     "Our full graph is pruned like the discovered one; the paper's was not.",
                 ),
                 compare(
-                    "Attention over the discovered graph is more accurate than testing the rows of each \
-                     action alone.",
+                    "Attention over the discovered graph is more accurate than testing the rows \
+                     of each action alone.",
                     causal,
                     direct,
-                    "Here the rows of each action are tested by becausal's own independence test, in the \
-                     paper by FCIT.",
+                    "Here the rows of each action are tested by becausal's own independence test, \
+                     in the paper by FCIT.",
                 ),
             ],
         }

@@ -1,4 +1,4 @@
-//! Explanations of worlds whose truth is known.
+//! Explanations in worlds with known rules.
 
 use crate::explanations;
 use becausal_render::{Explained, waterfall};
@@ -38,7 +38,7 @@ fn why(dynamics: &dyn Dynamics, options: Ask, moment: &Moment) -> Why {
     explainer.why(moment).expect("an explanation")
 }
 
-// ---- known truths ---------------------------------------------------------------------------
+// ---- known rules ----------------------------------------------------------------------------
 
 #[test]
 fn sucking_cleans_this_cell() {
@@ -50,7 +50,7 @@ fn sucking_cleans_this_cell() {
         "With a = suck at step 0, clean_1 becomes true after 1 step, which leads to a reward of 1 \
          for cell 1 cleaned (predicted)."
     );
-    // Where it is decides which cell: in the other one nothing is to be had.
+    // The position decides which cell is cleaned.
     let at_2 = imagined(&dynamics, &[1.0, 0.0, 0.0], "suck");
     let there = self::why(&dynamics, within(1), &at_2).sentence();
     assert!(there.contains("clean_2 becomes true") && there.contains("cell 2 cleaned"), "{there}");
@@ -74,7 +74,7 @@ fn moving_into_the_wall_fails() {
 
 #[test]
 fn each_action_of_aim_test_has_its_own_chains() {
-    // Afterwards action 2 is taken, under which x3 feeds itself and x4, and x2 nobody.
+    // Then action 2 is taken, under which x3 influences itself and x4, and x2 influences nothing.
     let heads: [(&str, &[&str]); 4] =
         [("0", &["x1@0", "x3@0"]), ("1", &["x2@0", "x3@0"]), ("2", &["x3@0"]), ("3", &["x3@0"])];
     for (action, expected) in heads {
@@ -123,7 +123,7 @@ fn a_depot_leads_to_barracks_to_marines_and_never_through_time() {
 }
 
 #[test]
-fn the_papers_example_is_told_in_correct_words() {
+fn the_papers_example_has_the_right_words() {
     let why = explanations::paper();
     assert_eq!(
         why.sentence(),
@@ -162,28 +162,28 @@ fn the_papers_example_is_told_in_correct_words() {
     let step = becausal_explain::chain::Step::new(dynamics.schema(), parts, Some(false));
     let marine = paper_example(dynamics.schema()).record().steps()[3].clone();
     let steps = vec![step, marine];
-    let told = Moment::of_steps(Arc::clone(dynamics.schema()), 21, steps).expect("a moment");
-    let text = self::why(&dynamics, within(2), &told).text();
+    let moment = Moment::of_steps(Arc::clone(dynamics.schema()), 21, steps).expect("a moment");
+    let text = self::why(&dynamics, within(2), &moment).text();
     assert!(text.contains("money rises from 330 to 430"), "{text}");
 }
 
 #[test]
-fn nothing_reached_is_said_exactly() {
+fn an_answer_without_a_reward_says_so() {
     let dynamics = Exact::aim_test();
     let options = Ask { rewards: vec!["rise of x4".to_owned()], ..within(1) };
     let why = why(&dynamics, options, &explanations::aim_record(&dynamics, "0", 1));
     assert!(why.chain.is_empty() && why.minimal.is_empty());
-    let said =
+    let expected =
         "No influence above 0.1 leads from a = 0 at step 0 to rise of x4 over the next step.";
-    assert_eq!(why.sentence(), said);
-    assert_eq!(why.text(), format!("Why a = 0 at step 0?\n\n{said}\n"));
+    assert_eq!(why.sentence(), expected);
+    assert_eq!(why.text(), format!("Why a = 0 at step 0?\n\n{expected}\n"));
     assert!(why.picture().is_ok());
 }
 
 // ---- contrasts ------------------------------------------------------------------------------
 
 #[test]
-fn a_counterfactual_meets_the_same_noise() {
+fn a_counterfactual_has_the_same_noise() {
     let dynamics = Exact::aim_test();
     let schema = dynamics.schema();
     let moment = explanations::aim_record(&dynamics, "0", 4);
@@ -197,8 +197,8 @@ fn a_counterfactual_meets_the_same_noise() {
         {
             let chosen = if number == 0 { action.clone() } else { vec![2.0] };
             let real = twin.step(&chosen).expect("a step").state;
-            for (said, real) in step.next.iter().zip(real) {
-                assert!((said - real).abs() < 1e-9, "step {number}: {said} for {real}");
+            for (predicted, real) in step.next.iter().zip(real) {
+                assert!((predicted - real).abs() < 1e-9, "step {number}: {predicted} for {real}");
             }
             assert!(!step.recorded);
         }
@@ -222,20 +222,20 @@ fn the_contrast_of_an_action_with_itself_is_empty() {
 
 #[test]
 fn a_model_that_is_not_exact_invents_no_difference() {
-    // As one in single precision is.
+    // Like a model in single precision.
     let dynamics = Exact::aim_test().off_by(1e-6);
     let moment = explanations::aim_record(&Exact::aim_test(), "2", 4);
     let explainer = Explainer::new(&dynamics, None, None, within(4)).expect("an explainer");
-    // What happened is taken as it happened.
+    // Recorded steps are kept as they are.
     let same = explainer.why_not(&moment, moment.action()).expect("a contrast");
     assert!(same.minimal.is_empty());
     assert_eq!(same.credit.difference(), 0.0);
-    // In the state, a change of x2 moves nothing that a reward reads; the model's last digits do.
+    // A change of x2 has no effect on any reward, but the model's errors make x4 differ.
     let change = Change::parse(dynamics.schema(), "x2=25", moment.action()).expect("a change");
-    let told = explainer.what_if(&moment, &change).expect("a contrast");
-    assert!(told.factual.chain.is_empty());
+    let contrast = explainer.what_if(&moment, &change).expect("a contrast");
+    assert!(contrast.factual.chain.is_empty());
     let x4 = Node::state(2, 3);
-    assert_eq!(told.differs(x4), Some(true));
+    assert_eq!(contrast.differs(x4), Some(true));
     let mut data = Transitions::new(Arc::clone(dynamics.schema()));
     for step in moment.record().steps() {
         data.push(&Row {
@@ -249,17 +249,17 @@ fn a_model_that_is_not_exact_invents_no_difference() {
         });
     }
     let explainer = explainer.with_scale(Scale::of(&data), 0.01);
-    let told = explainer.what_if(&moment, &change).expect("a contrast");
-    assert_eq!(told.differs(x4), Some(false));
+    let contrast = explainer.what_if(&moment, &change).expect("a contrast");
+    assert_eq!(contrast.differs(x4), Some(false));
 }
 
-/// A model by which everything stays as it is, and everything depends on everything.
-struct Still {
+/// A model that predicts no change, in which everything depends on everything.
+struct NoChange {
     schema: Arc<Schema>,
     causes: Vec<usize>,
 }
 
-impl Dynamics for Still {
+impl Dynamics for NoChange {
     fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
@@ -287,12 +287,12 @@ impl Dynamics for Still {
 }
 
 #[test]
-fn several_actions_numbers_and_vectors_are_explained_and_audited() {
+fn several_continuous_actions_and_vectors_are_explained_and_audited() {
     let entry = becausal_envs::find("LunarLanderContinuous-v3").expect("known");
     let environment = entry.make(&becausal_core::env::Options::default()).expect("made");
     let schema = entry.schema();
     let causes = (0..schema.of_role(Role::State).count() + 2).collect();
-    let dynamics = Still { schema: Arc::clone(&schema), causes };
+    let dynamics = NoChange { schema: Arc::clone(&schema), causes };
     let mut data = Transitions::new(Arc::clone(&schema));
     becausal_core::env::collect::<_, becausal_core::env::EnvironmentError>(
         &environment,
@@ -324,7 +324,7 @@ fn several_actions_numbers_and_vectors_are_explained_and_audited() {
 }
 
 #[test]
-fn worlds_of_different_length_are_compared() {
+fn trajectories_of_different_length_are_compared() {
     let contrast = explanations::push();
     let lengths = |c: &Contrast| {
         (c.factual.chain.trajectory().len(), c.counterfactual.chain.trajectory().len())
@@ -332,7 +332,7 @@ fn worlds_of_different_length_are_compared() {
     assert_eq!(lengths(&contrast), (6, 4));
     assert_eq!(contrast.credit.difference(), 3.0);
     assert!(contrast.text().contains("The episode continues; otherwise it ends after 4 steps."));
-    // The other way round it is worth as much less, and the text says so.
+    // The reverse contrast has the opposite difference, and a caveat.
     let (dynamics, policy) = (Exact::cart_pole(), Rules::cart_pole());
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(6)).expect("one");
     let moment = imagined(&dynamics, &[0.02, 0.4, 0.16, 0.6], "left");
@@ -357,17 +357,17 @@ fn credit_adds_up() {
         assert!((parts - credit.difference()).abs() < 1e-9);
         let terms: f64 = credit.by_term().iter().map(|(_, difference)| difference).sum();
         assert!((terms - credit.difference()).abs() < 1e-9);
-        let paid = |why: &Why| why.chain.trajectory().discounted(credit.discount);
-        let real = paid(&contrast.factual) - paid(&contrast.counterfactual);
+        let return_of = |why: &Why| why.chain.trajectory().discounted(credit.discount);
+        let real = return_of(&contrast.factual) - return_of(&contrast.counterfactual);
         assert!((real - credit.difference()).abs() < 1e-9);
     }
     let depot = explanations::depot_or_nothing();
-    // Without the agent's answer to them, depots alone give nothing within four steps.
+    // Most of the difference is due to later actions, not to the depots themselves.
     assert!(depot.credit.through_actions() > depot.credit.through_state());
 }
 
 #[test]
-fn a_changed_state_is_where_the_chain_begins() {
+fn the_chain_begins_at_the_changed_state() {
     let contrast = explanations::less_money();
     let schema = contrast.factual.chain.trajectory().schema();
     let chain = &contrast.factual.chain;
@@ -377,7 +377,7 @@ fn a_changed_state_is_where_the_chain_begins() {
 }
 
 #[test]
-fn changes_are_read_as_people_write_them() {
+fn changes_are_parsed_as_people_write_them() {
     let dynamics = Exact::build_marine();
     let schema = dynamics.schema();
     let read = |text: &str| Change::parse(schema, text, &[4.0]);
@@ -400,7 +400,7 @@ fn changes_are_read_as_people_write_them() {
 }
 
 #[test]
-fn impossible_options_are_refused_in_clear_words() {
+fn invalid_options_give_clear_errors() {
     let dynamics = Exact::build_marine();
     let refuse = |options: Ask| {
         Explainer::new(&dynamics, None, None, options).err().expect("refused").to_string()
@@ -417,14 +417,14 @@ fn impossible_options_are_refused_in_clear_words() {
     let vacuum = Exact::vacuum();
     let error = explainer.why(&imagined(&vacuum, &[0.0, 0.0, 0.0], "suck")).expect_err("refused");
     assert!(matches!(error, ExplainError::Schema { .. }), "{error}");
-    // A step that is not there.
+    // A step that does not exist.
     let data = Transitions::new(Arc::clone(dynamics.schema()));
     let error = Moment::recorded(&data, 0, 3).expect_err("refused");
     assert_eq!(error.to_string(), "there is no episode 0: the data have 0, counted from 0");
 }
 
 #[test]
-fn recorded_steps_come_first_and_predicted_ones_are_told_apart() {
+fn recorded_steps_come_first_and_predicted_ones_are_marked() {
     let why = explanations::depot_with_policy();
     let trajectory: &Trajectory = why.chain.trajectory();
     let recorded: Vec<bool> = trajectory.steps().iter().map(|step| step.recorded).collect();
@@ -434,7 +434,7 @@ fn recorded_steps_come_first_and_predicted_ones_are_told_apart() {
     assert!(
         text.contains("After 2 steps (recorded)") && text.contains("After 3 steps (predicted)")
     );
-    // Without a policy a record is not gone beyond.
+    // Without a policy nothing is predicted beyond the record.
     let dynamics = Exact::build_marine();
     let why = self::why(&dynamics, within(9), &paper_example(dynamics.schema()));
     assert_eq!(why.chain.trajectory().len(), 4);
@@ -465,17 +465,17 @@ proptest! {
         prop_assert!(same.minimal.is_empty());
         prop_assert_eq!(same.credit.difference(), 0.0);
         let contrast = explainer.why_not(&moment, &[other, 0.0]).expect("a contrast");
-        // Whatever differs between the worlds and leads to a reward is in a chain.
+        // Every factual difference is in the factual chain.
         for fact in &contrast.minimal.factual {
             let chain = &contrast.factual.chain;
             prop_assert!(chain.contains(fact.node) || chain.heads().contains(&fact.node));
         }
         let picture = contrast.picture().expect("a picture");
         check_labels(&picture);
-        // Nothing is said to differ that does not, and a difference of the reward is never hidden.
-        let said_the_same = contrast.sentence().contains("earns the same reward")
+        // The sentence never hides a reward difference.
+        let claims_no_difference = contrast.sentence().contains("earns the same reward")
             || contrast.sentence().contains("no reward and nothing");
-        prop_assert!(contrast.credit.difference() == 0.0 || !said_the_same, "{}", contrast.sentence());
+        prop_assert!(contrast.credit.difference() == 0.0 || !claims_no_difference, "{}", contrast.sentence());
         prop_assert!(waterfall(&contrast).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Explanations as people will meet them, for tests and for the gallery.
+//! Example explanations, for tests and for the gallery.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use becausal_render::{Area, Picture, chain_layout};
 
 use crate::exact::{Exact, Rules, imagined, paper_example};
 
-/// Ask with a horizon.
+/// The default parameters with this horizon.
 pub fn within(horizon: usize) -> Ask {
     Ask { horizon, ..Ask::default() }
 }
 
-/// The paper's example of BuildMarine, from its record alone.
+/// The paper's example of BuildMarine, without a policy.
 pub fn paper() -> Why {
     let dynamics = Exact::build_marine();
     let explainer = Explainer::new(&dynamics, None, None, within(4)).expect("an explainer");
     explainer.why(&paper_example(dynamics.schema())).expect("an explanation")
 }
 
-/// BuildMarine recorded under the rules of a policy, from the paper's state on.
+/// Steps of BuildMarine under a policy, from the paper's state on.
 pub fn build_marine_record(schema: &Arc<Schema>, policy: &dyn Policy, steps: usize) -> Moment {
     let mut base = BuildMarine::new(Arc::clone(schema));
     base.place([12, 0, 1, 7, 505, 600], 3);
@@ -42,7 +42,7 @@ pub fn build_marine_record(schema: &Arc<Schema>, policy: &dyn Policy, steps: usi
     Moment::of_steps(Arc::clone(schema), 20, record).expect("a moment")
 }
 
-/// Why a depot and not nothing, in a recorded game with its policy.
+/// Why a depot and not nothing, in a recorded game with a policy.
 pub fn depot_or_nothing() -> Contrast {
     let (dynamics, policy) = (Exact::build_marine(), Rules::build_marine());
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(4)).expect("one");
@@ -51,7 +51,7 @@ pub fn depot_or_nothing() -> Contrast {
     explainer.why_not(&moment, &none).expect("a contrast")
 }
 
-/// Why a depot, recorded for two steps and simulated after, with the policy's choices.
+/// Why a depot: two recorded steps, then simulated ones with the policy's choices.
 pub fn depot_with_policy() -> Why {
     let (dynamics, policy) = (Exact::build_marine(), Rules::build_marine());
     let graph = graph(dynamics.schema());
@@ -69,7 +69,7 @@ pub fn less_money() -> Contrast {
     explainer.what_if(&moment, &change.expect("a change")).expect("a contrast")
 }
 
-/// A graph with a verdict for every kind of doubt.
+/// A graph with every verdict.
 fn graph(schema: &Schema) -> CausalGraph {
     let truth = find(schema.name()).ok().and_then(becausal_envs::Entry::truth).expect("known");
     let mut graph = CausalGraph::new("auto", 0.001, &truth.causes, &truth.effects);
@@ -106,7 +106,7 @@ pub fn wall() -> Contrast {
     explainer.why_not(&moment, &left).expect("a contrast")
 }
 
-/// AimTest under one of its actions, simulated with no policy but the action itself.
+/// An action of AimTest and then action 2, recorded, without a policy.
 pub fn aim(action: &str, horizon: usize) -> Why {
     let dynamics = Exact::aim_test();
     let explainer = Explainer::new(&dynamics, None, None, within(horizon)).expect("one");
@@ -139,7 +139,7 @@ pub fn push() -> Contrast {
     explainer.why_not(&moment, &left).expect("a contrast")
 }
 
-/// A made-up world of many variables, each of which drifts under the influence of some others.
+/// A made-up world with many variables, each of which depends on some others.
 pub struct Many {
     schema: Arc<Schema>,
     parents: Vec<Vec<usize>>,
@@ -204,7 +204,7 @@ impl Dynamics for Many {
         Noise::of(next.iter().zip(mean).map(|(value, mean)| value - mean).collect())
     }
 
-    /// Five members, who are not of one mind about weak influences.
+    /// Five members that disagree about weak influences.
     fn influence(&self, state: &[f64], _: &[f64]) -> Influence {
         let member = |factor: f64| self.weights.iter().map(|w| (w * factor).min(1.0)).collect();
         let members: Vec<Vec<f64>> = [0.8, 0.9, 1.0, 1.1, 1.2].map(member).into();

@@ -1,4 +1,4 @@
-//! Explanations as people read and see them: golden texts, pictures and JSON.
+//! Golden texts, pictures and JSON of explanations.
 
 use crate::explanations;
 use becausal_explain::{Contrast, Why};
@@ -29,7 +29,7 @@ fn contrasts() -> Vec<(&'static str, Contrast)> {
 }
 
 #[test]
-fn texts_and_pictures_are_as_they_were_looked_at() {
+fn texts_and_pictures_match_the_golden_files() {
     for (name, why) in whys() {
         let picture = why.picture().expect("a picture");
         check_labels(&picture);
@@ -47,7 +47,7 @@ fn texts_and_pictures_are_as_they_were_looked_at() {
 }
 
 #[test]
-fn graphs_and_json_are_as_they_were() {
+fn dot_and_json_match_the_golden_files() {
     let pretty = |value: &serde_json::Value| {
         format!("{}\n", serde_json::to_string_pretty(value).expect("JSON"))
     };
@@ -57,7 +57,7 @@ fn graphs_and_json_are_as_they_were() {
     );
     assert_golden("explain/why-suck.json", &pretty(&explanations::suck().json()));
     assert_golden("explain/why-not-left.json", &pretty(&explanations::wall().json()));
-    // Everything in a text is in the JSON too.
+    // The JSON has the policy's choices, the findings of discovery, and the caveats.
     let value = explanations::depot_with_policy().json();
     assert_eq!(value["reaches_a_reward"], true);
     let links = value["chain"]["links"].as_array().expect("links");

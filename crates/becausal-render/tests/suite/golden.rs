@@ -1,9 +1,9 @@
-//! Texts and pictures that people have looked at.
+//! Comparison with golden files.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// Compares with a file under `tests/golden`; `UPDATE_GOLDEN=1 cargo test` writes it anew.
+/// Compares with a file under `tests/golden`; `UPDATE_GOLDEN=1 cargo test` rewrites it.
 pub fn assert_golden(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

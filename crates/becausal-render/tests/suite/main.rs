@@ -1,4 +1,4 @@
-//! What people read and see, compared with golden files.
+//! Texts, pictures and explanations, compared with golden files and known rules.
 
 mod audit;
 #[path = "../../../becausal-explain/tests/suite/exact.rs"]

@@ -1,4 +1,4 @@
-//! Pictures as people will see them, for tests and for the gallery.
+//! Example pictures, for tests and for the gallery.
 
 use becausal_core::Stream;
 use becausal_render::{
@@ -73,7 +73,7 @@ pub fn cart_pole() -> Picture {
         ])
 }
 
-/// A lander: 9 causes, 10 effects, strengths of all sizes, dashed where nothing could be tested.
+/// A lander: 9 causes, 10 effects, strengths of all sizes; untestable pairs are dashed.
 pub fn lander() -> Picture {
     let states = ["x", "y", "vx", "vy", "angle", "v_angle", "legs[0]", "legs[1]"];
     let mut causes = nodes(&states, NodeKind::State);
@@ -146,7 +146,7 @@ pub fn large(size: usize) -> Picture {
         .expect("a picture")
 }
 
-/// The first steps of a BuildMarine chain: from an action to a reward, with what happened beside.
+/// The first steps of a BuildMarine chain, from an action to a reward.
 pub fn chain() -> Picture {
     let value = |id: &str, label: &str, detail: &str, accent: bool| {
         Node::new(id, NodeKind::State).with_label(label).with_detail(detail).with_accent(accent)
@@ -250,7 +250,7 @@ pub fn chain() -> Picture {
         .with_footnotes(vec!["7 weaker influences are not shown.".to_owned()])
 }
 
-/// A chain of `steps` steps over `variables` variables, thinned to what matters.
+/// A chain of `steps` steps over at most `variables` variables.
 pub fn long_chain(steps: usize, variables: usize) -> Picture {
     let mut stream = Stream::new(11);
     let mut columns = Vec::new();
@@ -296,7 +296,7 @@ pub fn long_chain(steps: usize, variables: usize) -> Picture {
     Picture::new(format!("A chain over {steps} steps"), columns, links).expect("a picture")
 }
 
-/// Factual and counterfactual chain over each other, links with labels.
+/// A factual and a counterfactual chain in one picture, with labels on links.
 pub fn contrast() -> Picture {
     let columns = vec![
         PictureColumn::new(
@@ -445,7 +445,7 @@ pub fn waterfall() -> Waterfall {
     Waterfall::new("Where the reward of steps 40 to 52 comes from", terms, "sum").expect("terms")
 }
 
-/// The choice of options that has to hold as well.
+/// Options for fewer crossings.
 pub fn fewer_crossings() -> LayoutOptions {
     LayoutOptions { order: NodeOrder::FewerCrossings, ..LayoutOptions::default() }
 }

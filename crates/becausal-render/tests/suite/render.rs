@@ -1,4 +1,4 @@
-//! Pictures: what they look like (golden files), that nothing in them overlaps, and what is refused.
+//! Pictures: golden files, overlaps, and invalid input.
 
 use crate::pictures;
 use becausal_render::{
@@ -25,7 +25,7 @@ fn gallery() -> Vec<(&'static str, Drawing)> {
     ]
 }
 
-// ---- what they look like ------------------------------------------------------------------
+// ---- golden files and formats -------------------------------------------------------------
 
 #[test]
 fn drawings_are_the_same_byte_for_byte() {
@@ -44,7 +44,7 @@ fn dot_has_every_node_and_link_and_escapes_text() {
         assert_eq!(dot.matches(" -> ").count(), picture.links().len());
         let nodes: usize = picture.columns().iter().map(|column| column.nodes.len()).sum();
         assert_eq!(dot.matches("shape=").count(), nodes);
-        // Every line has its quotes in pairs, those that are escaped apart.
+        // Every line has an even number of unescaped quotes.
         let paired = |line: &str| line.replace("\\\"", "").matches('"').count().is_multiple_of(2);
         assert!(dot.lines().all(paired));
         assert_golden(&format!("{name}.dot"), &dot);
@@ -52,7 +52,7 @@ fn dot_has_every_node_and_link_and_escapes_text() {
 }
 
 #[test]
-fn svg_is_well_formed_self_contained_and_can_be_read_aloud() {
+fn svg_is_well_formed_self_contained_and_accessible() {
     for (name, drawing) in gallery() {
         let svg = drawing.svg();
         let document = roxmltree::Document::parse(&svg).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -62,9 +62,9 @@ fn svg_is_well_formed_self_contained_and_can_be_read_aloud() {
         let child = |tag: &str| root.children().find(|node| node.tag_name().name() == tag);
         let text = |tag: &str| child(tag).and_then(|node| node.text()).unwrap_or_default();
         assert_eq!(root.tag_name().namespace(), Some("http://www.w3.org/2000/svg"));
-        let spoken = root.children().filter(roxmltree::Node::is_element).take(2);
-        let spoken: Vec<&str> = spoken.map(|node| node.tag_name().name()).collect();
-        assert_eq!(spoken, ["title", "desc"], "{name}");
+        let first = root.children().filter(roxmltree::Node::is_element).take(2);
+        let first: Vec<&str> = first.map(|node| node.tag_name().name()).collect();
+        assert_eq!(first, ["title", "desc"], "{name}");
         assert_eq!(text("title"), drawing.title, "{name}");
         assert!(text("desc").len() > 20, "{name}");
         for reference in ["href", "url(", "<script", "<style", "<image"] {
@@ -74,12 +74,12 @@ fn svg_is_well_formed_self_contained_and_can_be_read_aloud() {
 }
 
 #[test]
-fn a_label_that_was_shortened_is_whole_in_its_hint() {
+fn the_hint_of_a_shortened_label_has_the_full_text() {
     let svg = pictures::awkward().drawing(&LayoutOptions::default()).svg();
     let document = roxmltree::Document::parse(&svg).expect("XML");
-    let whole = "the_very_long_name_of_a_variable_that_somebody_exported_from_a_spreadsheet_left";
+    let full = "the_very_long_name_of_a_variable_that_somebody_exported_from_a_spreadsheet_left";
     let hint = |node: &roxmltree::Node<'_, '_>| {
-        node.tag_name().name() == "title" && node.text() == Some(whole)
+        node.tag_name().name() == "title" && node.text() == Some(full)
     };
     assert!(document.descendants().any(|node| hint(&node)));
     let shown: Vec<&str> = document
@@ -89,7 +89,7 @@ fn a_label_that_was_shortened_is_whole_in_its_hint() {
         .collect();
     assert!(shown.contains(&"a < b && \"c\" > 'd'"), "{shown:?}");
     assert!(shown.iter().any(|text| text.starts_with("the_very_lon…")));
-    assert!(!shown.contains(&whole));
+    assert!(!shown.contains(&full));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_drawing_that_is_too_large_for_png_is_refused() {
 }
 
 #[test]
-fn the_description_tells_the_strongest_links_first() {
+fn the_description_lists_the_strongest_links_first() {
     let text = pictures::cart_pole().description();
     assert!(text.starts_with("11 links, strongest first: position → position'; angle → angle'"));
     let many = pictures::large(20).description();
@@ -162,14 +162,14 @@ fn labels_without_room_are_counted_in_a_footnote() {
     let placed = layout.links.iter().filter(|link| link.label.is_some()).count();
     let texts = layout.texts.iter().map(|text| text.content.as_str()).collect::<Vec<_>>().join(" ");
     assert!((3..60).contains(&placed), "{placed}");
-    let expected = format!("Left out for want of room: {} labels of links.", 60 - placed);
+    let expected = format!("Left out for lack of space: {} link labels.", 60 - placed);
     assert!(texts.contains(&expected), "{texts}");
     check(&picture, &layout);
 }
 
 // ---- nothing overlaps ---------------------------------------------------------------------
 
-/// Everything has its own place inside the canvas, and links pass between nodes.
+/// Nothing overlaps or leaves the canvas, and links pass between nodes.
 fn check(picture: &Picture, layout: &Layout) {
     let canvas = Area { left: 0.0, top: 0.0, width: layout.width, height: layout.height };
     let areas = layout.label_areas();
@@ -196,9 +196,9 @@ fn check(picture: &Picture, layout: &Layout) {
         assert!(placed.width >= 1.0);
         for pair in placed.curves.windows(2) {
             let (from, to) = (pair[0].end, pair[1].start);
-            let way =
+            let segment =
                 Area::around(Point::new(f64::midpoint(from.x, to.x), from.y), to.x - from.x, 1.0);
-            let hit = layout.nodes.iter().flatten().find(|node| node.area.overlaps(&way));
+            let hit = layout.nodes.iter().flatten().find(|node| node.area.overlaps(&segment));
             assert!(hit.is_none(), "{link:?} runs through {hit:?}");
         }
     }
@@ -277,8 +277,8 @@ proptest! {
         check(&picture, &picture.layout(&options));
         let svg = picture.drawing(&options).svg();
         let document = roxmltree::Document::parse(&svg).expect("XML");
-        for way in document.descendants().filter_map(|node| node.attribute("d")) {
-            prop_assert!(!way.contains("NaN") && !way.contains("inf"), "{way}");
+        for path in document.descendants().filter_map(|node| node.attribute("d")) {
+            prop_assert!(!path.contains("NaN") && !path.contains("inf"), "{path}");
         }
     }
 
@@ -347,7 +347,7 @@ fn a_stronger_link_is_wider() {
     assert!(pairs.windows(2).all(|pair| pair[0].1 < pair[1].1), "{pairs:?}");
 }
 
-// ---- what is refused ----------------------------------------------------------------------
+// ---- invalid input ------------------------------------------------------------------------
 
 fn two_columns(link: Link) -> Result<Picture, PictureError> {
     let column = |ids: [&str; 2]| {
@@ -359,19 +359,25 @@ fn two_columns(link: Link) -> Result<Picture, PictureError> {
 #[test]
 fn a_picture_with_broken_links_is_refused() {
     let (a, b, c) = (Place::new(0, 0), Place::new(0, 1), Place::new(1, 0));
-    let says = |link: Link| two_columns(link).expect_err("refused").to_string();
+    let error_of = |link: Link| two_columns(link).expect_err("refused").to_string();
     assert!(two_columns(Link::new(a, c, 1.0)).is_ok());
     assert!(two_columns(Link::new(a, b, 0.0)).is_ok());
-    assert_eq!(says(Link::new(a, Place::new(1, 2), 0.5)), "link 0: there is no node 2 in column 1");
-    assert_eq!(says(Link::new(Place::new(4, 0), c, 0.5)), "link 0: there is no node 0 in column 4");
+    assert_eq!(
+        error_of(Link::new(a, Place::new(1, 2), 0.5)),
+        "link 0: there is no node 2 in column 1"
+    );
+    assert_eq!(
+        error_of(Link::new(Place::new(4, 0), c, 0.5)),
+        "link 0: there is no node 0 in column 4"
+    );
     for weight in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
         let expected = format!(
             "link 0 from `a` to `c`: the weight is {weight}, expected a number from 0 to 1"
         );
-        assert_eq!(says(Link::new(a, c, weight)), expected);
+        assert_eq!(error_of(Link::new(a, c, weight)), expected);
     }
-    assert!(says(Link::new(c, a, 0.5)).starts_with("link 0 from `c` to `a` goes back"));
-    assert!(says(Link::new(a, a, 0.5)).starts_with("link 0 from `a` to `a` goes back"));
+    assert!(error_of(Link::new(c, a, 0.5)).starts_with("link 0 from `c` to `a` goes back"));
+    assert!(error_of(Link::new(a, a, 0.5)).starts_with("link 0 from `a` to `a` goes back"));
     let sample = Sample::Link { weight: 2.0, style: LinkStyle::Solid, tone: Tone::Plain };
     let entry = LegendEntry { sample, text: "strong".to_owned() };
     let picture = two_columns(Link::new(a, c, 1.0)).expect("a picture");
@@ -387,7 +393,7 @@ fn two_nodes_with_one_id_are_refused() {
 }
 
 #[test]
-fn charts_and_waterfalls_refuse_what_is_no_number() {
+fn charts_and_waterfalls_refuse_invalid_numbers() {
     let chart = |points: &[(f64, f64, f64, f64)]| {
         let point =
             |&(x, mean, low, high): &(f64, f64, f64, f64)| SeriesPoint { x, mean, low, high };

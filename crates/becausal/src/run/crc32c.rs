@@ -16,8 +16,8 @@ pub fn crc32c(bytes: &[u8]) -> u32 {
     !rest
 }
 
-/// The checksum as it stands in a record: rotated and moved, so that a checksum of bytes that hold a
-/// checksum is none by accident.
+/// The checksum as it stands in a record: rotated and moved, because a CRC of bytes that
+/// contain their own CRC is unsafe.
 #[must_use]
 pub fn masked(bytes: &[u8]) -> u32 {
     crc32c(bytes).rotate_right(15).wrapping_add(0xA282_EAD8)

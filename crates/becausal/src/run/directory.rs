@@ -59,12 +59,13 @@ impl RunDirectory {
         if old.exists() && !path.exists() {
             // The last replacement was killed between its two renamings.
             fs::rename(&old, path)
-                .map_err(|error| failed(format!("cannot take back what was here: {error}")))?;
+                .map_err(|error| failed(format!("cannot restore what was here: {error}")))?;
         }
         for left_over in [&part, &old] {
             if left_over.exists() {
-                fs::remove_dir_all(left_over)
-                    .map_err(|error| failed(format!("cannot clear what was left over: {error}")))?;
+                fs::remove_dir_all(left_over).map_err(|error| {
+                    failed(format!("cannot remove the remains of an earlier attempt: {error}"))
+                })?;
             }
         }
         let written = Self::create(&part, schema).and_then(|run| write(&run));

@@ -19,7 +19,7 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// Opens an event file and goes on after its first `keep` bytes; what stands behind them is
+    /// Opens an event file to continue after its first `keep` bytes; what stands behind them is
     /// dropped. With 0 it is begun anew.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ impl Metrics {
     /// The curves of the training in a folder; `None` where none was made.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no table of numbers.
+    /// When the file cannot be read, or is not a table of numbers.
     pub fn read(run: &Path) -> Result<Option<Self>, RunError> {
         let path = run.join("metrics.csv");
         if !path.exists() {
@@ -35,7 +35,7 @@ impl Metrics {
         let names: Vec<String> = header.split(',').map(str::to_owned).collect();
         let number = |cell: &str| match cell.trim() {
             "" => Ok(None),
-            cell => cell.parse().map(Some).map_err(|_| format!("{cell:?} is no number")),
+            cell => cell.parse().map(Some).map_err(|_| format!("{cell:?} is not a number")),
         };
         let mut rows = Vec::new();
         for (at, line) in lines {
@@ -91,7 +91,7 @@ mod tests {
         let cases = [
             ("", "is empty"),
             ("epoch,real_steps\n1\n", "line 2: 1 columns, expected 2"),
-            ("epoch,real_steps\n1,2\n1,many\n", "line 3: \"many\" is no number"),
+            ("epoch,real_steps\n1,2\n1,many\n", "line 3: \"many\" is not a number"),
         ];
         for (text, words) in cases {
             let problem = Metrics::parse(text).expect_err("refused");

@@ -36,7 +36,7 @@ const COLUMNS: [&str; 16] = [
     "time/epoch_seconds",
 ];
 
-/// A training in a run directory that cannot begin or go on. What was saved stays as it is.
+/// A training in a run directory that cannot begin or be resumed. What was saved stays as it is.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
     /// Something in the folder.
@@ -53,7 +53,7 @@ impl From<WeightsError> for TrainError {
     }
 }
 
-/// How far the checkpoint is that a training would go on from.
+/// How far the checkpoint is that a training would resume from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Saved {
     /// Epochs done.
@@ -127,7 +127,7 @@ impl TrainingRun {
         Ok(run)
     }
 
-    /// Goes on with the training in a folder, from its last checkpoint. `steps`, if given, are the
+    /// Resumes the training in a folder from its last checkpoint. `steps`, if given, are the
     /// real steps in all from now on.
     ///
     /// # Errors
@@ -242,7 +242,7 @@ impl TrainingRun {
         })
     }
 
-    /// Writes all that is needed to go on from here.
+    /// Writes all that is needed to resume from here.
     fn checkpoint(&mut self) -> Result<(), TrainError> {
         let training = &self.training;
         if !training.data.is_empty() {
@@ -284,7 +284,7 @@ impl TrainingRun {
     }
 
     /// Ends the training: the best policy, data, graph and a world model fitted with care, ready to
-    /// explain; and how good the policy is in new episodes. The checkpoint stays, to go on from.
+    /// explain; and how good the policy is in new episodes. The checkpoint stays, to resume from.
     ///
     /// # Errors
     /// When the last fit fails, or something cannot be written.

@@ -315,7 +315,7 @@ fn an_endless_episode_and_a_reward_that_is_no_number_are_told_in_words() {
 }
 
 /// An environment whose episodes last 20 steps, until some steps are made in all its copies: then
-/// it has no more ends, or its rewards are no numbers.
+/// it has no more ends, or its rewards are NaN.
 #[derive(Clone)]
 struct Failing {
     schema: Arc<Schema>,
