@@ -382,7 +382,7 @@ impl Columns {
             Some(file) => ReadParams::default().schema_file(file)?,
             None => ReadParams::default(),
         };
-        Ok(self.ignore.iter().fold(params, |params, column| params.ignore(column)))
+        Ok(self.ignore.iter().fold(params, ReadParams::ignore))
     }
 }
 

@@ -16,7 +16,8 @@ const PAUSE: Duration = Duration::from_secs(5);
 
 /// A bar, or plain lines.
 pub struct Bar {
-    bar: Option<ProgressBar>,
+    /// On a terminal.
+    drawn: Option<ProgressBar>,
     /// When the next plain line is due; never when quiet.
     due: Option<Instant>,
     noun: String,
@@ -41,13 +42,13 @@ impl Bar {
         });
         let due = (!terminal && !quiet).then(|| Instant::now() + PAUSE);
         let started = Instant::now();
-        Self { bar, due, noun: noun.to_owned(), started, first: done, done, total }
+        Self { drawn: bar, due, noun: noun.to_owned(), started, first: done, done, total }
     }
 
     /// So many are done; what was done last, in a few words.
     pub fn set(&mut self, done: usize, note: &str) {
         self.done = done;
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &self.drawn {
             bar.set_position(done as u64);
             bar.set_message(format!("{}  {note}", self.noun));
         }
@@ -73,7 +74,7 @@ impl Bar {
 
     /// All is done: the bar goes away, the result speaks.
     pub fn finish(self) {
-        if let Some(bar) = self.bar {
+        if let Some(bar) = self.drawn {
             bar.finish_and_clear();
         }
     }
@@ -115,7 +116,7 @@ impl Progress for Shown {
         if let Some((_, bar)) = current.as_mut() {
             bar.set(at.done, at.note);
             if at.done >= at.total
-                && let Some(drawn) = &bar.bar
+                && let Some(drawn) = &bar.drawn
             {
                 drawn.finish_and_clear();
             }

@@ -26,7 +26,7 @@ fn subcommands(help: &str) -> Vec<String> {
 fn options(text: &str) -> Vec<String> {
     let letter = |c: char| c.is_ascii_lowercase() || c == '-';
     let words = text.split(|c: char| !letter(c));
-    let found = words.filter(|word| word.starts_with("--") && word.len() > 2);
+    let found = words.filter(|word| word.starts_with("--") && !word.trim_matches('-').is_empty());
     found.map(str::to_owned).collect()
 }
 

@@ -62,7 +62,7 @@ fn a_page_has_every_step_every_question_and_the_figures() {
     for section in ["episode", "causes", "trust", "again", "moment", "answer", "told"] {
         assert_eq!(ids.iter().filter(|id| *id == section).count(), 1, "{section}");
     }
-    for words in ["12 cases", "of what is said to change", "x3&#39;"] {
+    for words in ["12 cases", "of the changes claimed", "x3&#39;"] {
         assert!(page.contains(words), "{words}");
     }
     assert!(page.contains("becausal fit data.parquet --members 2 --steps 40 -o run"));
