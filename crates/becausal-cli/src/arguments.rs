@@ -85,7 +85,7 @@ pub enum Command {
         becausal fit log.csv --schema schema.toml --graph graph.json -o run\n  \
         becausal fit data.parquet -o run --compare   # with dense and trivial models beside it\n  \
         becausal fit data.parquet -o run --test fresh.parquet   # scored on another recording\n\n\
-        The graph is discovered first if none is given. One tenth of the episodes is held out, \
+        The graph is discovered first if none is given. About a tenth of the rows, in whole episodes, is held out, \
         before discovery, to show how good the model is. The run directory is what `explain` and `audit` need.")]
     Fit(Fit),
     /// Learn to act, with a causal world model or without one
@@ -109,7 +109,7 @@ pub enum Command {
         In each state the explainer is asked about every other action, and each is tried for real with \
         the same noise; what changes is compared.")]
     Audit(Audit),
-    /// The paper's tables and figures, measured anew
+    /// Reproduce the paper's tables and figures
     #[command(
         disable_help_flag = true,
         after_help = "Runs `becausal-paper`, which stands beside \
@@ -124,7 +124,7 @@ pub enum Command {
         shows the decision that mattered most: of those recorded, or, where the run has a policy, of \
         episodes that it plays anew.")]
     Report(Report),
-    /// From nothing to an explanation, in under a minute
+    /// From nothing to an explanation, in about a minute
     #[command(after_help = "Examples:\n  becausal demo\n  becausal demo CartPole-v1 -o cart-pole")]
     Demo(Demo),
 }
@@ -156,11 +156,11 @@ pub struct Collect {
     /// How many transitions
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub rows: NonZeroUsize,
-    /// Where to: .csv, .parquet or .npz
+    /// Output file: .csv, .parquet or .npz
     #[arg(short, long, value_name = "DATA")]
     pub output: PathBuf,
-    /// Who acts: random, the run of a training whose policy acts, or scripted (a build order by hand,
-    /// BuildMarine-v0 only)
+    /// Who acts: random, the run of a training whose policy acts, or scripted (a hand-written build
+    /// order, BuildMarine-v0 only)
     #[arg(long, default_value = "random", value_name = "random|RUN|scripted")]
     pub policy: String,
     #[command(flatten)]
@@ -177,7 +177,7 @@ pub struct Replay {
     /// Draw the last state, in environments that can be drawn
     #[arg(long, value_name = "SVG")]
     pub scene: Option<PathBuf>,
-    /// Where to: .csv, .parquet or .npz
+    /// Output file: .csv, .parquet or .npz
     #[arg(short, long, value_name = "DATA")]
     pub output: PathBuf,
     #[command(flatten)]
@@ -199,7 +199,7 @@ pub struct Discover {
     /// The independence test: ours, or FCIT as published
     #[arg(long, default_value = "auto", value_parser = ["auto", "fcit"])]
     pub method: String,
-    /// Pairs with a p-value of at most this are edges (default: auto 0.001, fcit 0.05)
+    /// Pairs with p at most this are edges (default: auto 0.001, fcit 0.05)
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     pub eta: Option<f64>,
     /// Find the graph under each value of the action too
@@ -220,7 +220,7 @@ pub struct Discover {
     /// Correct p-values for the number of pairs: bh (Benjamini and Hochberg)
     #[arg(long, value_name = "HOW", value_parser = ["bh"])]
     pub correct: Option<String>,
-    /// Seed of all that is random
+    /// Random seed
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
 }
@@ -237,10 +237,10 @@ pub struct Train {
     /// full graph, one dense network, or nothing (default: as the preset says, causal)
     #[arg(long, value_parser = ["causal", "full", "mlp", "none"])]
     pub model: Option<String>,
-    /// Real steps in all (default: as the preset says)
+    /// Total number of real steps (default: as the preset says)
     #[arg(long, value_name = "N")]
     pub steps: Option<NonZeroUsize>,
-    /// Stop when an evaluation reaches this mean return, as the environment pays
+    /// Stop when an evaluation reaches this mean return, by the environment's own reward
     #[arg(long, value_name = "RETURN", allow_negative_numbers = true)]
     pub until: Option<f64>,
     /// The settings to begin with: ours, or those of the paper's table
@@ -262,7 +262,7 @@ pub struct Train {
 /// Arguments of `becausal explain`.
 #[derive(Args)]
 pub struct Explain {
-    /// The run whose model and policy explain
+    /// The run to ask
     pub run: PathBuf,
     /// Explain a step of a new episode that begins with this seed
     #[arg(long, value_name = "S", conflicts_with = "data")]
@@ -291,7 +291,7 @@ pub struct Explain {
     /// A reward to explain (may be given several times; default: all)
     #[arg(long, value_name = "NAME")]
     pub reward: Vec<String>,
-    /// The factor by which a reward counts less for every step that it comes later
+    /// Discount factor per step
     #[arg(long, value_name = "G", default_value_t = 1.0, allow_negative_numbers = true)]
     pub discount: f64,
     /// What to show of a contrast in a picture: both chains, or what the difference is worth
@@ -300,7 +300,7 @@ pub struct Explain {
     /// Print one sentence
     #[arg(long)]
     pub brief: bool,
-    /// The format (default: as FILE ends, text without FILE)
+    /// The format (default: by the ending of FILE; text without FILE)
     #[arg(long, value_parser = ["text", "json", "svg", "png", "dot"])]
     pub format: Option<String>,
     /// Where to (default: standard output)
@@ -322,10 +322,10 @@ pub struct Audit {
     /// How many steps are compared
     #[arg(long, value_name = "H", default_value_t = 5)]
     pub horizon: usize,
-    /// The factor by which a reward counts less for every step that it comes later
+    /// Discount factor per step
     #[arg(long, value_name = "G", default_value_t = 1.0, allow_negative_numbers = true)]
     pub discount: f64,
-    /// Seed of all that is random
+    /// Random seed
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
 }
@@ -342,7 +342,7 @@ pub struct Fit {
     /// A graph from `becausal discover` (default: discovered now)
     #[arg(long, value_name = "GRAPH")]
     pub graph: Option<PathBuf>,
-    /// Pairs with a p-value of at most this are edges (default: 0.001, or that of the graph)
+    /// Pairs with p at most this are edges (default: 0.001, or that of the graph)
     #[arg(long, value_name = "E", value_parser = parse_share, allow_negative_numbers = true)]
     pub eta: Option<f64>,
     /// The networks: over the discovered graph, over the full graph, or one dense network
@@ -351,7 +351,7 @@ pub struct Fit {
     /// Fit the other kinds and the trivial baselines too, and compare
     #[arg(long)]
     pub compare: bool,
-    /// Another recording to score on (default: a tenth of the episodes of DATA)
+    /// Another recording to score on (default: about a tenth of the rows of DATA)
     #[arg(long, value_name = "DATA")]
     pub test: Option<PathBuf>,
     /// Networks in the ensemble, each from its own sample of the episodes
@@ -360,7 +360,7 @@ pub struct Fit {
     /// Training steps of each network, at most
     #[arg(long, value_name = "N", default_value = "2000")]
     pub steps: NonZeroUsize,
-    /// Seed of all that is random
+    /// Random seed
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
 }
@@ -412,7 +412,7 @@ fn parse_edge(text: &str) -> Result<(String, String), String> {
 
 #[derive(Args)]
 pub struct EnvironmentArguments {
-    /// Seed of all that is random
+    /// Random seed
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
     /// An option of the environment, as Gymnasium calls it (may be given several times)

@@ -16,7 +16,9 @@ use serde_json::json;
 use crate::arguments::{Collect, Common};
 use crate::failure::Failure;
 use crate::progress::Bar;
-use crate::{describe, number};
+use becausal::render::number;
+
+use crate::describe;
 
 pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
     let started = Instant::now();
@@ -31,7 +33,7 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
     let origin = Origin {
         environment: entry.id.to_owned(),
         options: arguments.environment.options(),
-        seed: arguments.environment.seed,
+        seed: Some(arguments.environment.seed),
         policy: arguments.policy.clone(),
     };
     let mut writer = Writer::create_of(&arguments.output, schema, true, Some(&origin))?;

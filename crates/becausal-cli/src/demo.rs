@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::arguments::{Arguments, Common, Demo};
 use crate::describe;
 use crate::failure::Failure;
-use crate::number::{brief, count, counted};
+use becausal::render::number::{brief, count, counted};
 
 /// How much is done.
 struct Size {

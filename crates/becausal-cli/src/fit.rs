@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::arguments::{Common, Fit};
 use crate::describe;
 use crate::failure::Failure;
-use crate::number::{brief, count, counted};
 use crate::progress::Shown;
+use becausal::render::number::{brief, count, counted};
 
 pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let started = Instant::now();

@@ -13,7 +13,6 @@ mod envs;
 mod explain;
 mod failure;
 mod fit;
-mod number;
 mod output;
 mod picture;
 mod progress;
@@ -40,7 +39,7 @@ fn main() -> ExitCode {
         }
     }));
     let Arguments { common, command } = Arguments::parse();
-    match run(&common, &command) {
+    match threads(&common).and_then(|()| run(&common, &command)) {
         Ok(text) => {
             // A reader that stops reading (`| head`) is no failure.
             let _ = std::io::stdout().write_all(text.as_bytes());
@@ -57,14 +56,19 @@ fn main() -> ExitCode {
     }
 }
 
-/// Carries out a command and gives the text for standard output.
-fn run(common: &Common, command: &Command) -> Result<String, Failure> {
+/// Sets the number of threads, once for the whole program.
+fn threads(common: &Common) -> Result<(), Failure> {
     if let Some(threads) = common.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.get())
             .build_global()
             .map_err(|error| Failure::failed(format!("cannot start {threads} threads: {error}")))?;
     }
+    Ok(())
+}
+
+/// Carries out a command and gives the text for standard output.
+fn run(common: &Common, command: &Command) -> Result<String, Failure> {
     match command {
         Command::Envs(arguments) => envs::run(common, arguments),
         Command::Check(arguments) => check::run(common, arguments),
@@ -75,7 +79,7 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         Command::Train(arguments) => train::run(common, arguments),
         Command::Explain(arguments) => explain::run(common, arguments),
         Command::Audit(arguments) => audit::run(common, arguments),
-        Command::Reproduce(arguments) => reproduce::run(arguments),
+        Command::Reproduce(arguments) => reproduce::run(common, arguments),
         Command::Report(arguments) => report::run(common, arguments),
         Command::Demo(arguments) => demo::run(common, arguments),
     }

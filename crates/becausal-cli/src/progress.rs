@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use becausal::progress::{Advance, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::number;
 use crate::stop::Stop;
+use becausal::render::number;
 
 /// How often a plain line is printed.
 const PAUSE: Duration = Duration::from_secs(5);

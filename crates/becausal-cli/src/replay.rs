@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use becausal::Environment;
-use becausal::data::{Format, write, write_atomically};
+use becausal::data::{Format, Origin, Writer, write_atomically};
 use becausal::env::{find, read_actions, replay};
 
 use crate::arguments::{Common, Replay};
@@ -25,7 +25,15 @@ pub fn run(common: &Common, arguments: &Replay) -> Result<String, Failure> {
         })?;
         write_atomically(path, scene.as_bytes())?;
     }
-    write(&arguments.output, &record)?;
+    let origin = Origin {
+        environment: entry.id.to_owned(),
+        options: arguments.environment.options(),
+        seed: None,
+        policy: "replay".to_owned(),
+    };
+    let mut writer = Writer::create_of(&arguments.output, record.schema(), true, Some(&origin))?;
+    writer.append(&record)?;
+    writer.finish()?;
     let mut tally = Tally::default();
     tally.add(&record);
     let seconds = started.elapsed().as_secs_f64();

@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::arguments::{Common, Report};
 use crate::describe;
 use crate::failure::Failure;
-use crate::number::{brief, counted};
 use crate::output::refuse_unwritable;
+use becausal::render::number::{brief, counted};
 
 pub fn run(common: &Common, arguments: &Report) -> Result<String, Failure> {
     refuse_unwritable(&arguments.output)?;

@@ -13,9 +13,9 @@ use serde_json::json;
 use crate::arguments::{Common, Train};
 use crate::describe;
 use crate::failure::Failure;
-use crate::number::{brief, counted};
 use crate::progress::Shown;
 use crate::stop::Stop;
+use becausal::render::number::{brief, counted};
 
 pub fn run(common: &Common, arguments: &Train) -> Result<String, Failure> {
     let started = Instant::now();

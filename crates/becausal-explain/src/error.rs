@@ -43,6 +43,17 @@ pub enum ExplainError {
         /// The schema of the data.
         data: String,
     },
+    /// A graph whose causes and effects are not those of the model, in its order.
+    #[error(
+        "the graph is of other variables than the model: expected {expected}, got {got} (put it into \
+         the order of the schema first, with `CausalGraph::for_schema`)"
+    )]
+    Graph {
+        /// The variables of the model.
+        expected: String,
+        /// Those of the graph.
+        got: String,
+    },
     /// The listener stopped the work.
     #[error("stopped before it was done")]
     Stopped,

@@ -58,6 +58,15 @@ impl<'a> Explainer<'a> {
         ask: Ask,
     ) -> Result<Self, ExplainError> {
         ask.check()?;
+        if let Some(graph) = graph {
+            let schema = dynamics.schema();
+            let expected = [schema.causes(), schema.effects()].concat();
+            let got = [graph.causes(), graph.effects()].concat();
+            if expected != got {
+                let (expected, got) = (expected.join(", "), got.join(", "));
+                return Err(ExplainError::Graph { expected, got });
+            }
+        }
         let targets = targets(dynamics.schema(), &ask.rewards)?;
         let agent = Agent::new(policy);
         Ok(Self { dynamics, agent, graph, ask, targets, scale: None })

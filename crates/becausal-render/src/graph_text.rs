@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use becausal_discovery::{ActionGraph, CausalGraph, Given, Pair, Verdict};
 
+use super::number;
 use super::reason::reason_words;
-use super::text::{Alignment, Table, thousands};
+use super::text::{Alignment, Table};
 use super::words::counted;
 
 /// The maximum number of pairs listed for a reason; the rest is counted.
@@ -26,17 +27,14 @@ pub fn graph_text(graph: &CausalGraph) -> String {
 /// The graph in one line: `10 edges of 16 pairs by auto (eta 0.001) from 1,500 rows in 165 episodes`.
 #[must_use]
 pub fn graph_summary(graph: &CausalGraph) -> String {
-    let large = |count: usize, noun: &str| {
-        format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
-    };
     format!(
         "{} of {} by {} (eta {}) from {} in {}",
-        large(graph.edges().count(), "edge"),
-        large(graph.pairs().len(), "pair"),
+        number::counted(graph.edges().count(), "edge"),
+        number::counted(graph.pairs().len(), "pair"),
         graph.method,
         graph.eta,
-        large(graph.rows, "row"),
-        large(graph.episodes, "episode"),
+        number::counted(graph.rows, "row"),
+        number::counted(graph.episodes, "episode"),
     )
 }
 

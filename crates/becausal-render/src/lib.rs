@@ -50,6 +50,7 @@ mod graph_text;
 pub mod html;
 mod label;
 mod layout;
+pub mod number;
 mod order;
 mod paint;
 mod picture;

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use becausal_core::data::Transitions;
 use becausal_core::progress::{Listener, Progress};
 use becausal_core::{Schema, Stream};
-use becausal_discovery::{CausalGraph, DiscoverParams, discover};
+use becausal_discovery::{CausalGraph, DiscoverParams, Reason, discover};
 use becausal_model::{
-    Checked, FitData, FitReport, ModelKind, ModelParams, Scores, Shortfall, Structure, WorldModel,
+    Checked, FitData, FitError, FitReport, ModelKind, ModelParams, Scores, Shortfall, Structure,
+    WorldModel,
 };
 
 use crate::error::Error;
 use crate::log::Log;
-use crate::record::{FitRecord, Record};
+use crate::record::{FitRecord, HELD_OUT, Record};
 use crate::run::Run;
 
 /// With fewer episodes nothing is held out: there is too little to learn from.
@@ -54,7 +55,7 @@ impl Default for FitParams {
             model: ModelKind::Causal,
             members: model.members,
             steps: model.steps,
-            held_out: 0.1,
+            held_out: HELD_OUT,
             test: None,
             compare: false,
             progress: Listener::default(),
@@ -184,7 +185,9 @@ impl FitParams {
             eta: self.eta,
             seed: self.seed,
             held_out: if self.test.is_some() { 0.0 } else { self.held_out },
-            discovered_first: true,
+            held_out_first: true,
+            graph_given: self.graph.is_some(),
+            test_given: self.test.is_some(),
             origin: log.origin().cloned(),
         }
     }
@@ -228,6 +231,15 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
     params.check()?;
     let data = log.transitions();
     let schema = Arc::clone(data.schema());
+    if let Some(test) = &params.test
+        && test.schema().variables() != schema.variables()
+    {
+        return Err(Error::Parameter {
+            parameter: "test",
+            expected: "a log of the same variables",
+            got: format!("one of `{}`", test.schema().name()),
+        });
+    }
     let share = if params.test.is_some() { 0.0 } else { params.held_out };
     let split = Split::of(data, share, params.seed);
     let learned =
@@ -245,20 +257,21 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
     let kinds = if params.compare { ModelKind::ALL.to_vec() } else { vec![params.model] };
     let mut chosen = None;
     let mut compared = Vec::new();
+    let mut shortfalls = Vec::new();
     for kind in kinds {
-        let (model, report, shortfalls) = if kind == ModelKind::Causal {
+        let (model, report) = if kind == ModelKind::Causal {
             let checked = Checked::fit_to(&prepared, &mut graph, &model_params)?;
-            (checked.model, checked.report, checked.shortfalls)
+            shortfalls = checked.shortfalls;
+            (checked.model, checked.report)
         } else {
-            let (model, report) = WorldModel::fit_to(&prepared, kind, &structure, &model_params)?;
-            (model, report, Vec::new())
+            WorldModel::fit_to(&prepared, kind, &structure, &model_params)?
         };
         compared.push((kind, model.score(scored)));
         if kind == params.model {
-            chosen = Some((model, report, shortfalls));
+            chosen = Some((model, report));
         }
     }
-    let Some((model, report, shortfalls)) = chosen else {
+    let Some((model, report)) = chosen else {
         return Err(Error::Parameter {
             parameter: "model",
             expected: "causal, full or mlp",
@@ -293,5 +306,9 @@ fn find_graph(
         progress: params.progress.clone(),
         ..DiscoverParams::default()
     };
-    Ok(discover(learned, &discovering)?)
+    let graph = discover(learned, &discovering)?;
+    if graph.pairs().iter().any(|pair| pair.reason == Some(Reason::Interrupted)) {
+        return Err(Error::Fit(FitError::Stopped));
+    }
+    Ok(graph)
 }

@@ -26,10 +26,10 @@
 //! ```
 //!
 //! A trained agent is explained in the same way: [`train()`] learns a policy in a built-in environment,
-//! [`Run::play`] plays it, [`Run::audit`] checks how often the answers hold, and [`Run::report`] writes
+//! [`Run::play`] plays it, [`Run::audit`] checks how often the answers hold, and [`Run::report`] makes
 //! one page about it all.
 //!
-//! What stands behind the front door is there too, a crate a room:
+//! The crates behind the front door are re-exported:
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -48,6 +48,7 @@ mod error;
 mod fit;
 mod graph_view;
 mod log;
+mod log_check;
 mod record;
 mod report;
 pub mod run;
@@ -75,6 +76,7 @@ pub use error::Error;
 pub use fit::{FitParams, FitSummary, fit};
 pub use graph_view::GraphView;
 pub use log::{Log, ReadParams, read, read_schema};
+pub use log_check::LogCheck;
 pub use record::{FitRecord, Record, quoted};
 pub use report::{ReportPage, ReportParams};
 pub use run::{Run, RunScores, ScoredOn};

@@ -61,7 +61,7 @@ pub fn read_schema(file: impl AsRef<Path>) -> Result<Schema, Error> {
 }
 
 /// Recorded transitions, what had to be inferred about them, and where they come from.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Log {
     transitions: Transitions,
     notes: Vec<String>,

@@ -10,6 +10,9 @@ use toml_edit::{Document, Item};
 
 use crate::run::TrainConfig;
 
+/// The share of the rows that is held out unless something else is asked for.
+pub(crate) const HELD_OUT: f64 = 0.1;
+
 /// How a run was made.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
@@ -42,10 +45,14 @@ pub struct FitRecord {
     pub eta: Option<f64>,
     /// The seed of all that was random.
     pub seed: u64,
-    /// The share of the episodes that is held out.
+    /// The share of the rows, in whole episodes, that is held out.
     pub held_out: f64,
     /// Whether episodes were held out before discovery; earlier versions discovered on all rows.
-    pub discovered_first: bool,
+    pub held_out_first: bool,
+    /// Whether a graph was given, from a file or from memory.
+    pub graph_given: bool,
+    /// Whether another log was given to score on, from a file or from memory.
+    pub test_given: bool,
     /// The environment that was recorded, where the log says so.
     pub origin: Option<Origin>,
 }
@@ -73,6 +80,10 @@ struct FitFile {
     /// Earlier versions held a tenth out, after discovery, and did not say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     held_out: Option<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    graph_given: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    test_given: bool,
 }
 
 /// Whole numbers of TOML have a sign: a large seed is text.
@@ -125,7 +136,9 @@ impl FitRecord {
                 Ok(_) => Seed::Number(self.seed),
                 Err(_) => Seed::Text(self.seed.to_string()),
             },
-            held_out: self.discovered_first.then_some(self.held_out),
+            held_out: self.held_out_first.then_some(self.held_out),
+            graph_given: self.graph_given,
+            test_given: self.test_given,
         };
         let text = toml_edit::ser::to_string(&file).expect("plain fields become TOML");
         match &self.origin {
@@ -146,6 +159,8 @@ impl FitRecord {
             }
         };
         Ok(Self {
+            graph_given: file.graph_given || file.graph.is_some(),
+            test_given: file.test_given || file.test.is_some(),
             data: file.data,
             schema: file.schema,
             ignore: file.ignore,
@@ -156,15 +171,21 @@ impl FitRecord {
             steps: file.steps,
             eta: file.eta,
             seed,
-            held_out: file.held_out.unwrap_or(0.1),
-            discovered_first: file.held_out.is_some(),
+            held_out: file.held_out.unwrap_or(HELD_OUT),
+            held_out_first: file.held_out.is_some(),
             origin: Origin::parse(text),
         })
     }
 
-    /// The command that makes the run; `None` where the log was in memory.
+    /// The command that makes the run; `None` where the log, the graph or the other log was in memory,
+    /// or another share of the rows was held out than the program holds out.
     #[must_use]
     pub fn command(&self, run: &Path) -> Option<String> {
+        let in_memory =
+            self.graph_given != self.graph.is_some() || self.test_given != self.test.is_some();
+        if in_memory || (!self.test_given && self.held_out != HELD_OUT) {
+            return None;
+        }
         let mut command = format!("becausal fit {}", quoted(self.data.as_ref()?));
         let mut add = |flag: &str, value: &str| {
             let _ = write!(command, " --{flag} {}", quoted(value));
@@ -225,7 +246,9 @@ mod tests {
             eta: Some(0.01),
             seed: u64::MAX,
             held_out: 0.1,
-            discovered_first: true,
+            held_out_first: true,
+            graph_given: true,
+            test_given: false,
             origin: Some(Origin { environment: "CartPole-v1".to_owned(), ..Origin::default() }),
         }
     }
@@ -239,6 +262,7 @@ mod tests {
             schema: None,
             ignore: Vec::new(),
             graph: None,
+            graph_given: false,
             eta: None,
             seed: 7,
             origin: None,
@@ -251,7 +275,7 @@ mod tests {
     fn a_record_of_an_earlier_version_is_read() {
         let text = "command = \"fit\"\ndata = \"d.csv\"\nmodel = \"causal\"\nmembers = 5\nsteps = 2000\nseed = 3\n";
         let Ok(Record::Fit(record)) = Record::parse(text) else { panic!("a fit") };
-        assert_eq!((record.seed, record.held_out, record.discovered_first), (3, 0.1, false));
+        assert_eq!((record.seed, record.held_out, record.held_out_first), (3, 0.1, false));
         assert_eq!(
             record.command(Path::new("run")).as_deref(),
             Some("becausal fit d.csv --members 5 --steps 2000 --seed 3 -o run")
@@ -267,6 +291,15 @@ mod tests {
              --graph graph.json --model full --members 3 --steps 500 --eta 0.01 \
              --seed 18446744073709551615 -o 'my run'"
         );
+    }
+
+    #[test]
+    fn there_is_no_command_for_what_was_in_memory() {
+        let run = Path::new("run");
+        assert!(record().command(run).is_some());
+        assert_eq!(FitRecord { graph: None, ..record() }.command(run), None);
+        assert_eq!(FitRecord { test_given: true, ..record() }.command(run), None);
+        assert_eq!(FitRecord { held_out: 0.5, ..record() }.command(run), None);
     }
 
     #[test]

@@ -282,7 +282,10 @@ impl ScoredOn {
                 "held-out episodes: the fit did not see them, the graph may come from them too"
             }
             Self::Test => "another log",
-            Self::Training => "the rows that it learned from: too few episodes to hold any out",
+            Self::Training => "the rows that it learned from: nothing was held out",
+            Self::TestIsGone => {
+                "the rows that it learned from: the log that it was scored on is not in the run"
+            }
         }
     }
 }

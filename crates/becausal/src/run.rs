@@ -4,7 +4,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `config.toml` | how the run was made ([`Record`](crate::Record)) |
+//! | `config.toml` | how the run was made (`Record`) |
 //! | `schema.toml` | what the variables are |
 //! | `data.parquet` | the transitions that were learned from, and those that were held out |
 //! | `graph.json` | the causal graph, with the evidence for every pair |
@@ -88,8 +88,10 @@ pub enum ScoredOn {
     HeldOutOfFit,
     /// Another log.
     Test,
-    /// The rows that were learned from.
+    /// The rows that were learned from: nothing was held out.
     Training,
+    /// The rows that were learned from: the other log that the fit was scored on is not in the run.
+    TestIsGone,
 }
 
 impl Run {
@@ -145,7 +147,7 @@ impl Run {
         let scored_on = match &record {
             Record::Fit(fit) => {
                 let split = Split::of(&data, fit.held_out, fit.seed);
-                let held_out = fit.test.is_none() && !split.held_out.is_empty();
+                let held_out = !fit.test_given && !split.held_out.is_empty();
                 held_out.then(|| data.select_episodes(&split.held_out))
             }
             Record::Train(_) => None,
@@ -169,6 +171,9 @@ impl Run {
     }
 
     /// Writes the run into a folder; one that holds a run is replaced, whole or not at all.
+    ///
+    /// The curves and checkpoints of a training are not part of it: they stay in the folder that the
+    /// training was made in, and only there it can be resumed.
     ///
     /// # Errors
     /// When there is something else of this name, or it cannot be written.
@@ -277,9 +282,10 @@ impl Run {
     #[must_use]
     pub fn scores(&self) -> RunScores {
         let on = match (&self.record, &self.scored_on) {
+            (Record::Fit(fit), None) if fit.test_given => ScoredOn::TestIsGone,
             (_, None) => ScoredOn::Training,
-            (Record::Fit(fit), _) if fit.test.is_some() => ScoredOn::Test,
-            (Record::Fit(fit), _) if fit.graph.is_some() || !fit.discovered_first => {
+            (Record::Fit(fit), _) if fit.test_given => ScoredOn::Test,
+            (Record::Fit(fit), _) if fit.graph_given || !fit.held_out_first => {
                 ScoredOn::HeldOutOfFit
             }
             _ => ScoredOn::HeldOut,
@@ -346,14 +352,15 @@ impl Run {
     /// The environment as it was before a recorded step.
     fn environment_at(&self, episode: usize, step: usize) -> Result<AnyEnvironment, Error> {
         let mut environment = self.needed_environment("the recording is replayed in it")?.clone();
-        let origin = self.origin().ok_or_else(|| Error::Missing {
+        let recorded_from = self.origin().and_then(|origin| origin.seed);
+        let recorded_from = recorded_from.ok_or_else(|| Error::Missing {
             part: "seed",
-            why: "its log does not say how it was recorded".to_owned(),
+            why: "its recorded episodes cannot be replayed without one".to_owned(),
         })?;
         let state = self.recorded(episode, step)?.state().to_vec();
         let record = Trajectory::recorded(&self.data, episode, 0, step)?;
         let number = u32::try_from(episode).unwrap_or(u32::MAX);
-        let seed = episode_seed(origin.seed, number);
+        let seed = episode_seed(recorded_from, number);
         let mut actor =
             |number: usize, _: &[f64]| record.steps().get(number).map(|step| step.action.clone());
         play_episode(&mut environment, seed, step, &mut actor)?;

@@ -14,8 +14,9 @@ pub struct Origin {
     pub environment: String,
     /// Its options.
     pub options: Options,
-    /// The seed of the recording: episode `e` begins with [`episode_seed`](crate::env::episode_seed).
-    pub seed: u64,
+    /// The seed of the recording, where episode `e` begins with
+    /// [`episode_seed`](crate::env::episode_seed); `None` where it began otherwise.
+    pub seed: Option<u64>,
     /// Who acted, in a word: `random`, or the name of a run.
     pub policy: String,
 }
@@ -27,7 +28,9 @@ impl Origin {
         let mut table = Table::new();
         table["environment"] = value(&self.environment);
         // Whole numbers of TOML have a sign: as text a seed is always exact.
-        table["seed"] = value(self.seed.to_string());
+        if let Some(seed) = self.seed {
+            table["seed"] = value(seed.to_string());
+        }
         table["policy"] = value(&self.policy);
         let mut options = Table::new();
         for (name, text) in self.options.iter() {
@@ -56,7 +59,7 @@ impl Origin {
         Some(Self {
             environment: word("environment")?,
             options,
-            seed: word("seed")?.parse().ok()?,
+            seed: word("seed").and_then(|seed| seed.parse().ok()),
             policy: word("policy").unwrap_or_default(),
         })
     }
@@ -70,12 +73,13 @@ mod tests {
     fn an_origin_survives_its_file() {
         let mut origin = Origin {
             environment: "LunarLander-v3".to_owned(),
-            seed: u64::MAX,
+            seed: Some(u64::MAX),
             policy: "random".to_owned(),
             ..Origin::default()
         };
         assert_eq!(Origin::parse(&origin.to_toml()), Some(origin.clone()));
         origin.options.set("enable_wind", "true");
+        origin.seed = None;
         assert_eq!(Origin::parse(&origin.to_toml()), Some(origin));
         assert_eq!(Origin::parse("name = \"other\""), None);
     }

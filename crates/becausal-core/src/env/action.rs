@@ -56,13 +56,14 @@ pub fn every_action(schema: &Schema, max: usize) -> Option<Vec<Vec<f64>>> {
 pub fn typical_actions(schema: &Schema, max: usize) -> Vec<Vec<f64>> {
     let typical = |kind: &Kind| {
         let (Kind::Integer(bounds) | Kind::Continuous(bounds)) = kind else { return None };
-        let (low, high) = (bounds.low?, bounds.high?);
-        let mut values = vec![low, f64::midpoint(low, high), high];
+        let (mut low, mut high) = (bounds.low?, bounds.high?);
+        let mut middle = f64::midpoint(low, high);
         if matches!(kind, Kind::Integer(_)) {
-            for value in &mut values {
-                *value = value.round();
-            }
+            (low, high) = (low.ceil(), high.floor());
+            middle = middle.round().clamp(low, high.max(low));
         }
+        let mut values = vec![low, middle, high];
+        values.dedup();
         Some(values)
     };
     combined(schema, max, typical).unwrap_or_default()
@@ -199,5 +200,7 @@ mod tests {
         assert_eq!(every_action(&schema, 64), None, "a number has no list");
         assert_eq!(typical_actions(&schema, 64).len(), 6);
         assert!(typical_actions(&schema, 5).is_empty());
+        let narrow = self::schema("gear = { kind = \"integer\", low = 0, high = 1 }\n");
+        assert_eq!(typical_actions(&narrow, 64), [[0.0], [1.0]], "each action once");
     }
 }

@@ -107,7 +107,11 @@ impl TrainingRun {
         if RESULTS.iter().any(|name| path.join(name).exists()) {
             return Err(TrainError::Run(RunError {
                 path: path.to_owned(),
-                problem: "holds a run already; resume it, or give another name".to_owned(),
+                problem: if path.join("checkpoint.json").exists() {
+                    "holds a training already; resume it, or give another name".to_owned()
+                } else {
+                    "holds a run already; give another name".to_owned()
+                },
             }));
         }
         let environment = entry.make(options).map_err(LearningError::from)?;

@@ -1,3 +1,4 @@
 //! The front door and trainings from beginning to end.
 
+mod front_door;
 mod training;

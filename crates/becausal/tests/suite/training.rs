@@ -126,7 +126,7 @@ fn a_folder_with_a_run_is_not_overwritten() {
     let entry = find("CartPole-v1").expect("built in");
     let again = TrainingRun::begin(&path, entry, &options(), &small("none"), 7);
     let error = again.err().expect("refused").to_string();
-    assert!(error.contains("holds a run already; resume it"), "{error}");
+    assert!(error.contains("holds a training already; resume it"), "{error}");
 }
 
 #[test]
