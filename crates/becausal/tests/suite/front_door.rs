@@ -114,14 +114,14 @@ fn wrong_parameters_are_named() {
     }
     let run = becausal::fit(&log, &small()).expect("a run");
     let moment = run.recorded(0, 0).expect("a moment");
-    let refused = |ask: Ask| run.why(&moment, &ask).err().expect("refused").to_string();
+    let refused = |ask: Ask| run.why(&moment, &ask).expect_err("refused").to_string();
     assert!(refused(Ask::default().horizon(0)).contains("a horizon of 0 steps"));
     assert!(refused(Ask::default().tau(7.0)).contains("tau is 7"));
     assert!(refused(Ask::default().reward("fame")).contains("there is no reward `fame`"));
-    let missing = run.play(1).err().expect("refused");
+    let missing = run.play(1).expect_err("refused");
     assert!(matches!(missing, Error::Missing { part: "policy", .. }), "{missing}");
     let steps = run.report(&ReportParams { steps: 0, ..ReportParams::default() });
-    assert_eq!(steps.err().expect("refused").to_string(), "`steps` is 0, expected 1 to 40");
+    assert_eq!(steps.expect_err("refused").to_string(), "`steps` is 0, expected 1 to 40");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_recorded_step_is_replayed_for_real_with_the_same_noise() {
     // Without the seed of the recording nothing can be replayed.
     let data = log("BuildMarine-v0", 400, 5).transitions().clone();
     let run = becausal::fit(&Log::from(data), &small()).expect("a run");
-    let error = run.replay(place, &other, horizon).err().expect("no seed");
+    let error = run.replay(place, &other, horizon).expect_err("no seed");
     assert!(error.to_string().contains("no seed"), "{error}");
 }
 
@@ -151,7 +151,7 @@ fn what_cannot_be_read_is_said_with_its_place() {
     let folder = tempfile::tempdir().expect("a folder");
     let schema = folder.path().join("schema.toml");
     std::fs::write(&schema, "name = \"x\"\n[state]\nx = { kind = \"real\" }\n").expect("written");
-    let error = ReadParams::default().schema_file(&schema).err().expect("refused");
+    let error = ReadParams::default().schema_file(&schema).expect_err("refused");
     assert!(matches!(error, Error::Schema { .. }), "{error}");
     assert!(
         Run::open(Path::new("/no/such/run"))
