@@ -46,7 +46,7 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
             eprintln!("{text}");
         }
     };
-    let time = if arguments.quick { "some seconds" } else { "about a minute on 2 free cores" };
+    let time = if arguments.quick { "a few seconds" } else { "about a minute on 2 free cores" };
     say(&format!(
         "becausal demo: from nothing to an explanation of {}, in {time}. Everything goes into {}.\n",
         entry.id,

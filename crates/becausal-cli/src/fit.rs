@@ -129,9 +129,9 @@ fn told(arguments: &Fit, run: &Run, summary: &FitSummary) -> String {
     let steps = summary.report.members.iter().map(|member| member.steps).max().unwrap_or(0);
     let (model, data) = (run.model(), run.data());
     format!(
-        "{}: {} networks of {} parameters each, {} over {}, from {} in {} (at most {} each)\n\n",
+        "{}: {} of {} parameters each, {} over {}, from {} in {} (at most {} each)\n\n",
         arguments.output.display(),
-        model.members(),
+        counted(model.members(), "network"),
         count(model.parameters()),
         model.kind().name(),
         counted(model.structure().edges(), "edge"),

@@ -279,7 +279,7 @@ impl ScoredOn {
         match self {
             Self::HeldOut => "held-out episodes: neither discovery nor the fit saw them",
             Self::HeldOutOfFit => {
-                "held-out episodes: the fit did not see them, the graph may come from them too"
+                "held-out episodes: the fit did not see them, but the graph may have been discovered from them"
             }
             Self::Test => "another log",
             Self::Training => "the rows that it learned from: nothing was held out",

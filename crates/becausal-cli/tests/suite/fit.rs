@@ -160,7 +160,7 @@ fn the_run_of_a_fit_says_what_it_was_scored_on() {
     done(at, &["discover", "data.parquet", "-o", "graph.json", "-q"]);
     let given = scored(&["--graph", "graph.json"]);
     assert!(
-        given["scored_on"].as_str().is_some_and(|on| on.contains("the graph may come")),
+        given["scored_on"].as_str().is_some_and(|on| on.contains("the graph may have been")),
         "{given}"
     );
 }
