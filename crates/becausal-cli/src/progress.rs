@@ -67,6 +67,11 @@ impl Bar {
         }
     }
 
+    /// Prints a plain line next time, however soon.
+    fn line_is_due(&mut self) {
+        self.due = self.due.map(|_| Instant::now());
+    }
+
     /// Some more are done.
     pub fn advance(&mut self, count: usize) {
         self.set(self.done + count, "");
@@ -114,6 +119,9 @@ impl Progress for Shown {
             *current = Some((at.task.to_owned(), Bar::new(at.done, at.total, &noun, self.quiet)));
         }
         if let Some((_, bar)) = current.as_mut() {
+            if at.task == "train" && !at.note.is_empty() {
+                bar.line_is_due();
+            }
             bar.set(at.done, at.note);
             if at.done >= at.total
                 && let Some(drawn) = &bar.drawn

@@ -56,5 +56,6 @@ pub use discover::{DiscoverParams, Method, discover};
 pub use error::DiscoveryError;
 pub use graph::{ActionGraph, CausalGraph, CauseId, EffectId, Given, Pair, Verdict};
 pub use reason::{Reason, RowGroup};
+pub use ridge::regress;
 pub use score::Score;
 pub use student::benjamini_hochberg;

@@ -180,6 +180,20 @@ impl Solver {
     }
 }
 
+/// The coefficients of a linear regression of `values` on `features`, each a column of as many rows.
+/// The penalty is only large enough for collinear features.
+#[must_use]
+pub fn regress(features: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let count = features.len();
+    let gram = Gram {
+        features: Array2::from_shape_fn((count, count), |(i, j)| dot(&features[i], &features[j])),
+        targets: Array2::from_shape_fn((count, 1), |(i, _)| dot(&features[i], values)),
+    };
+    let coefficients = Solver::new(&gram, |_| true).coefficients(&gram.target(0), 0, |_, _| false);
+    coefficients.column(0).to_vec()
+}
+
 /// The inverse of a symmetric positive matrix, by Cholesky's factorisation.
 ///
 /// A pivot that rounding made negligible is replaced by a huge one, which leaves out its direction.
@@ -232,6 +246,20 @@ mod tests {
     fn random(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
         let mut stream = Stream::new(seed);
         Array2::from_shape_fn((rows, columns), |_| stream.normal())
+    }
+
+    #[test]
+    fn a_regression_finds_the_coefficients_and_shares_them_among_copies() {
+        let x: Vec<f64> = (0..50).map(f64::from).collect();
+        let z: Vec<f64> = (0..50).map(|at| f64::from(at * at % 7)).collect();
+        let y: Vec<f64> = x.iter().zip(&z).map(|(x, z)| 3.0 + 0.5 * x - 2.0 * z).collect();
+        let close = |found: &[f64], expected: &[f64]| {
+            found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-3)
+        };
+        let found = regress(&[vec![1.0; 50], x.clone(), z.clone()], &y);
+        assert!(close(&found, &[3.0, 0.5, -2.0]), "{found:?}");
+        let found = regress(&[vec![1.0; 50], x.clone(), x, z], &y);
+        assert!(close(&[found[0], found[1] + found[2], found[3]], &[3.0, 0.5, -2.0]), "{found:?}");
     }
 
     #[test]

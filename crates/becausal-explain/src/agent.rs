@@ -31,6 +31,20 @@ impl<'a> Agent<'a> {
         self.policy.map(|policy| policy.mode(state))
     }
 
+    /// What it does if its first action is another one: that action, and after it what it
+    /// [would do](Self::act). `record` are the steps that it took.
+    pub fn instead<'b>(
+        self,
+        schema: &'b Schema,
+        action: &'b [f64],
+        record: &'b [Step],
+    ) -> impl Fn(usize, &[f64]) -> Option<Vec<f64>> + use<'a, 'b> {
+        move |step, state| match step {
+            0 => Some(action.to_vec()),
+            _ => self.act(schema, record.get(step), state),
+        }
+    }
+
     /// The action in a state; `recorded` is the step that was taken at that time.
     ///
     /// A recorded action may deviate from the most likely one. The deviation is kept: for a number its

@@ -84,13 +84,7 @@ impl<'a> Auditor<'a> {
         let mut answers = Vec::new();
         for other in self.others(schema, moment.action())? {
             let claimed = explainer.compare(&moment, &Change::action(&other))?;
-            let mut actor = |step: usize, state: &[f64]| {
-                if step == 0 {
-                    Some(other.clone())
-                } else {
-                    agent.act(schema, record.steps().get(step), state)
-                }
-            };
+            let mut actor = agent.instead(schema, &other, record.steps());
             let begun = Trajectory::begin(schema);
             let real = rollout(&mut start.clone(), begun, horizon, &mut actor)?;
             answers.push((claimed, real));

@@ -88,17 +88,8 @@ impl Dream {
         now.chunks_exact_mut(states).for_each(|state| self.start(stream, state));
         let mut experience = Experience::new(schema, copies);
         let mut actions = vec![0.0; copies * width];
-        let mut numbers = vec![0.0; width];
         for _ in 0..length.max(1) {
-            let outputs = agent.act(&now);
-            for copy in 0..copies {
-                let log_probability =
-                    agent.space().draw(outputs.row(0, copy), stream, &mut numbers);
-                agent.space().action(&numbers, &mut actions[copy * width..][..width]);
-                experience.log_probabilities.push(log_probability);
-                experience.numbers.extend_from_slice(&numbers);
-            }
-            experience.outputs.extend_from_slice(&outputs.values);
+            experience.act(agent, &now, stream, &mut actions);
             let value = |row: usize, slot: usize| match slot.checked_sub(first_action) {
                 Some(slot) => actions[row * width + slot],
                 None => now[row * states + slot],

@@ -1,5 +1,6 @@
 //! Transitions of many parallel episodes, ready to learn from.
 
+use becausal_core::Stream;
 use becausal_core::schema::{Columns, Schema};
 
 use super::actor_critic::ActorCritic;
@@ -44,6 +45,27 @@ impl Experience {
             ended: Vec::new(),
             rewards: Vec::new(),
         }
+    }
+
+    /// Lets the agent act in the states `[copies, state slots]`: draws `actions` `[copies, action
+    /// slots]` and keeps what they were drawn from.
+    pub(super) fn act(
+        &mut self,
+        agent: &ActorCritic,
+        states: &[f64],
+        stream: &mut Stream,
+        actions: &mut [f64],
+    ) {
+        let width = actions.len() / self.copies;
+        let mut numbers = vec![0.0; width];
+        let outputs = agent.act(states);
+        for (copy, action) in actions.chunks_exact_mut(width).enumerate() {
+            let log_probability = agent.space().draw(outputs.row(0, copy), stream, &mut numbers);
+            agent.space().action(&numbers, action);
+            self.log_probabilities.push(log_probability);
+            self.numbers.extend_from_slice(&numbers);
+        }
+        self.outputs.extend_from_slice(&outputs.values);
     }
 
     /// The number of rows.

@@ -120,18 +120,9 @@ impl Play {
         let copies = self.batch.len();
         let mut experience = Experience::new(&schema, copies);
         let mut actions = vec![0.0; copies * width];
-        let mut numbers = vec![0.0; width];
         for _ in 0..steps {
             let before = self.batch.states().to_vec();
-            let outputs = agent.act(&before);
-            for copy in 0..copies {
-                let log_probability =
-                    agent.space().draw(outputs.row(0, copy), stream, &mut numbers);
-                agent.space().action(&numbers, &mut actions[copy * width..][..width]);
-                experience.log_probabilities.push(log_probability);
-                experience.numbers.extend_from_slice(&numbers);
-            }
-            experience.outputs.extend_from_slice(&outputs.values);
+            experience.act(agent, &before, stream, &mut actions);
             self.batch.step(&actions)?;
             let from = experience.len();
             for copy in 0..copies {

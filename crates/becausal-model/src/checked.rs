@@ -202,7 +202,8 @@ impl WorldModel {
         let members = self.members().min(everything.members());
         let own = self.likelihoods(&prepared.held_out_rows, members);
         let other = everything.likelihoods(&prepared.held_out_rows, members);
-        let [own_scores, other_scores] = [self, everything].map(|model| model.score(data));
+        let [own_scores, other_scores] =
+            [self, everything].map(|model| model.score_encoded(&prepared.held_out_rows));
         let gain = |effect: usize| {
             let episodes: Vec<(f64, f64)> = (0..data.episodes())
                 .map(|episode| {

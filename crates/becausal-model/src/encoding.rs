@@ -271,6 +271,13 @@ impl Encoding {
         every_action(&self.schema, MAX_TABLE_ACTIONS)
     }
 
+    /// For every row the index of its action in the [table](Self::action_table), if there is one.
+    pub(super) fn actions_of(&self, data: &Transitions) -> Option<Vec<u32>> {
+        self.action_table()?;
+        let index = |row: usize| self.action_index(|slot| data.column(slot).get(row));
+        Some((0..data.len()).map(index).collect())
+    }
+
     /// The index of an action in the [table](Self::action_table).
     fn action_index(&self, value: impl Fn(usize) -> f64) -> u32 {
         self.schema.action_slots().fold(0, |index, slot| {

@@ -22,7 +22,6 @@ mod network;
 mod persistence;
 mod probe;
 mod refit;
-mod regression;
 mod score;
 mod stepping;
 mod structure;

@@ -8,10 +8,10 @@
 
 use becausal_core::data::Transitions;
 use becausal_core::schema::{Kind, Role};
+use becausal_discovery::regress;
 use becausal_nn::{Backward, Block, Operation, Shape, Tape, Variable};
 
 use super::encoding::Encoding;
-use super::regression::regress;
 use super::structure::Structure;
 use super::target::Target;
 
@@ -36,12 +36,12 @@ impl Persistence {
     pub fn of(data: &Transitions, encoding: &Encoding, structure: &Structure) -> Self {
         let actions = encoding.action_table().map_or(1, |table| table.len());
         let mut rows_of = vec![Vec::new(); actions];
-        if actions == 1 {
-            rows_of[0] = (0..data.len()).collect();
-        } else {
-            let encoded = encoding.encode_all(data);
-            for (row, &action) in encoded.inputs.action_of.iter().enumerate() {
-                rows_of[action as usize].push(row);
+        match encoding.actions_of(data) {
+            None => rows_of[0] = (0..data.len()).collect(),
+            Some(actions) => {
+                for (row, action) in actions.into_iter().enumerate() {
+                    rows_of[action as usize].push(row);
+                }
             }
         }
         let mut stays = Block::zeros(Shape::new(structure.effects(), actions, 1));

@@ -210,7 +210,7 @@ fn exchange(
         let own: Vec<f64> =
             (0..rows).map(|row| f64::from(inputs.states.row(state, row)[column])).collect();
         let predicted: Vec<f64> = if numeric && rows > 4 * others.len() {
-            let coefficients = super::regression::regress(&others, &own);
+            let coefficients = becausal_discovery::regress(&others, &own);
             (0..rows)
                 .map(|row| others.iter().zip(&coefficients).map(|(f, c)| f[row] * c).sum())
                 .collect()

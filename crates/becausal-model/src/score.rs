@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use becausal_core::data::Transitions;
 use becausal_nn::{Block, Distribution};
 
+use super::inputs::Encoded;
 use super::target::Target;
 use super::world_model::WorldModel;
 
@@ -61,7 +62,12 @@ impl WorldModel {
     /// predicts the mean of its members; its distribution is their mixture.
     #[must_use]
     pub fn score(&self, data: &Transitions) -> Scores {
-        let encoded = self.encoding.encode_all(data);
+        self.score_encoded(&self.encoding.encode_all(data))
+    }
+
+    /// The same of rows that were encoded before.
+    pub(super) fn score_encoded(&self, encoded: &Encoded) -> Scores {
+        let rows = encoded.inputs.rows();
         let outputs: Vec<Block> = self
             .members
             .par_iter()
@@ -75,10 +81,10 @@ impl WorldModel {
                     total.add(&Sums::of(target, &outputs, encoded.targets.group(at)));
                 }
             }
-            total.score(name, data.len())
+            total.score(name, rows)
         };
         let variables = names.into_iter().enumerate().map(of_effect).collect();
-        Scores { rows: data.len(), variables }
+        Scores { rows, variables }
     }
 }
 

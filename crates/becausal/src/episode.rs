@@ -1,6 +1,7 @@
 //! Episodes that were played, or replayed from their seed.
 
-use becausal_core::trajectory::Trajectory;
+use becausal_core::env::{AnyEnvironment, EnvironmentError, play_episode};
+use becausal_core::trajectory::{Step, Trajectory};
 use becausal_explain::Moment;
 
 use crate::error::Error;
@@ -55,4 +56,14 @@ impl Episode {
         }
         Ok(Moment::played(&self.trajectory, step)?)
     }
+}
+
+/// Takes recorded actions again, from the seed that their episode began with.
+pub(crate) fn replay_steps(
+    environment: &mut AnyEnvironment,
+    seed: u64,
+    steps: &[Step],
+) -> Result<Trajectory, EnvironmentError> {
+    let mut actor = |number: usize, _: &[f64]| steps.get(number).map(|step| step.action.clone());
+    play_episode(environment, seed, steps.len(), &mut actor)
 }

@@ -113,7 +113,7 @@ impl FitParams {
         Self { steps, ..self }
     }
 
-    /// The share of the episodes that are held out, before discovery, to score the model.
+    /// The share of the rows, in whole episodes, that is held out before discovery to score the model.
     #[must_use]
     pub fn held_out(self, share: f64) -> Self {
         Self { held_out: share, ..self }

@@ -8,7 +8,7 @@ use becausal_explain::{Ask, Audit, AuditParams, Decision, Explainer, Moment, dec
 use becausal_render::{self as render, ReportLearning, ReportScores, ReportStep};
 use rayon::prelude::*;
 
-use crate::episode::Episode;
+use crate::episode::{Episode, replay_steps};
 use crate::error::Error;
 use crate::record::{Record, quoted};
 use crate::run::{Metrics, Run, ScoredOn};
@@ -176,12 +176,9 @@ impl Run {
         let Some(played) = subject.played.get(episode) else {
             return self.scene(episode, step);
         };
-        let steps = played.trajectory().steps();
-        let mut actor =
-            |number: usize, _: &[f64]| steps.get(number).map(|step| step.action.clone());
         let mut environment = self.environment()?.clone();
-        let seed = played.seed();
-        becausal_core::env::play_episode(&mut environment, seed, step, &mut actor).ok()?;
+        let before = played.trajectory().steps().get(..step)?;
+        replay_steps(&mut environment, played.seed(), before).ok()?;
         environment.scene()
     }
 

@@ -45,7 +45,7 @@ use becausal_learn::ActorCritic;
 use becausal_model::{ModelKind, Scores, WorldModel};
 
 use crate::answer::Answer;
-use crate::episode::Episode;
+use crate::episode::{Episode, replay_steps};
 use crate::error::Error;
 use crate::fit::{FitSummary, Split};
 use crate::graph_view::GraphView;
@@ -332,14 +332,7 @@ impl Run {
     ) -> Result<Trajectory, Error> {
         let record = Trajectory::recorded(&self.data, episode, step, horizon)?;
         let mut here = self.environment_at(episode, step)?;
-        let agent = Agent::new(self.policy());
-        let mut actor = |number: usize, state: &[f64]| {
-            if number == 0 {
-                Some(action.to_vec())
-            } else {
-                agent.act(&self.schema, record.steps().get(number), state)
-            }
-        };
+        let mut actor = Agent::new(self.policy()).instead(&self.schema, action, record.steps());
         Ok(rollout(&mut here, Trajectory::begin(&self.schema), horizon, &mut actor)?)
     }
 
@@ -361,9 +354,7 @@ impl Run {
         let record = Trajectory::recorded(&self.data, episode, 0, step)?;
         let number = u32::try_from(episode).unwrap_or(u32::MAX);
         let seed = episode_seed(recorded_from, number);
-        let mut actor =
-            |number: usize, _: &[f64]| record.steps().get(number).map(|step| step.action.clone());
-        play_episode(&mut environment, seed, step, &mut actor)?;
+        replay_steps(&mut environment, seed, record.steps())?;
         if Environment::state(&environment) == state {
             Ok(environment)
         } else {

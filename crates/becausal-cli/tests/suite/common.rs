@@ -22,9 +22,9 @@ engine = { kind = "categorical", labels = ["off", "up"] }
 "rise" = "height' - height"
 "#;
 
-/// Runs `becausal` with these arguments in a folder.
+/// Runs the program with these arguments in a folder.
 pub fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("becausal").expect("the program");
+    let mut command = Command::cargo_bin(crate::PROGRAM).expect("the program");
     command.current_dir(folder).args(arguments).output().expect("it runs")
 }
 

@@ -9,3 +9,6 @@ mod fit;
 mod interrupt;
 mod report;
 mod train;
+
+/// The program that is tested.
+const PROGRAM: &str = "becausal";

@@ -1,17 +1,15 @@
 //! `becausal-paper examples`: the paper's figures and ours on one page.
 
-mod common;
-
 use std::fs;
 
-use common::{fails, folder, succeeds};
+use crate::common::{done, folder, refused};
 use serde_json::Value;
 
 #[test]
 fn the_quick_version_has_every_figure_beside_the_papers() {
     let folder = folder();
     let at = folder.path();
-    let text = succeeds(at, &["examples", "--quick", "-q", "-o", "here", "--json"]);
+    let text = done(at, &["examples", "--quick", "-q", "-o", "here", "--json"]);
     let summary: Value = serde_json::from_str(&text).expect("JSON");
     let page = fs::read_to_string(at.join("here/examples.html")).expect("a page");
     for title in
@@ -56,6 +54,6 @@ fn the_quick_version_has_every_figure_beside_the_papers() {
     }
     fs::create_dir(at.join("mine")).expect("a folder");
     fs::write(at.join("mine/letter.txt"), "dear").expect("a file");
-    let words = fails(at, &["examples", "--quick", "-o", "mine"], 1);
+    let words = refused(at, &["examples", "--quick", "-o", "mine"], 1);
     assert!(words.contains("contains other files"), "{words}");
 }

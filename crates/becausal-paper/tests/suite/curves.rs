@@ -1,16 +1,14 @@
 //! `becausal-paper curves`: four kinds of training with the same number of real steps.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 
-use common::{folder, succeeds};
+use crate::common::{done, folder};
 
 #[test]
 fn every_kind_of_training_gets_the_same_steps_and_a_row() {
     let folder = folder();
-    let output = succeeds(
+    let output = done(
         folder.path(),
         &["curves", "--quick", "--env=CartPole-v1", "--seeds=3", "-q", "-o", "c"],
     );

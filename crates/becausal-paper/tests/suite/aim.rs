@@ -1,8 +1,6 @@
 //! `becausal-paper aim`: every method gets a row, and wrong usage is refused.
 
-mod common;
-
-use common::{fails, folder, succeeds};
+use crate::common::{done, folder, refused};
 use serde_json::Value;
 
 #[test]
@@ -10,13 +8,13 @@ fn every_method_gets_a_row_and_an_entry() {
     let folder = folder();
     let at = folder.path();
     let small = ["aim", "--rows=800", "--seeds=1,2", "--steps=30", "-q"];
-    let text = succeeds(at, &small);
+    let text = done(at, &small);
     assert!(text.contains("100 edges to recover from 800 rows"), "{text}");
     for name in ["Direct", "Full graph", "Causal graph, attention", "Causal graph, by effect"] {
         assert!(text.lines().any(|line| line.starts_with(name)), "{name}\n{text}");
     }
     assert!(text.contains("99.3 %") && text.contains("74.0 %"), "{text}");
-    let text = succeeds(at, &[&small[..], &["--json", "--threads=1"]].concat());
+    let text = done(at, &[&small[..], &["--json", "--threads=1"]].concat());
     let value: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(value["rows"], 800);
     let methods = &value["methods"];
@@ -47,9 +45,9 @@ fn every_method_gets_a_row_and_an_entry() {
 fn failures_and_wrong_usage_have_their_own_exit_codes() {
     let folder = folder();
     let at = folder.path();
-    let words = fails(at, &["aim", "--rows=0", "-q"], 1);
+    let words = refused(at, &["aim", "--rows=0", "-q"], 1);
     assert!(words.starts_with("error: "), "{words}");
-    fails(at, &["aim", "--steps=0"], 2);
-    fails(at, &["curves", "--env=Pong-v5", "-o", "c"], 2);
-    fails(at, &["tables"], 2);
+    refused(at, &["aim", "--steps=0"], 2);
+    refused(at, &["curves", "--env=Pong-v5", "-o", "c"], 2);
+    refused(at, &["tables"], 2);
 }
