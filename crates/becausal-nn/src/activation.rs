@@ -1,7 +1,7 @@
 //! Activation functions.
 
 use super::linear::VARIANCE_PRESERVING_GAIN;
-use super::math::{sigmoid, simd, tanh};
+use super::math::{flush, sigmoid, simd, tanh};
 use super::tape::{Backward, Operation, Tape, Variable};
 
 /// An elementwise activation function.
@@ -62,10 +62,10 @@ impl Operation for Activate {
                 match self.activation {
                     Activation::Silu => rows.for_each(|(((dx, dy), &x), &y)| {
                         let s = sigmoid(x);
-                        *dx += dy * (s + y * (1.0 - s));
+                        *dx += flush(dy * (s + y * (1.0 - s)));
                     }),
                     Activation::Tanh => {
-                        rows.for_each(|(((dx, dy), _), &y)| *dx += dy * (1.0 - y * y));
+                        rows.for_each(|(((dx, dy), _), &y)| *dx += flush(dy * (1.0 - y * y)));
                     }
                 }
             },

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::block::{Block, Shape};
 use super::distribution::Distribution;
+use super::math::flush;
 use super::tape::{Backward, Operation, Tape, Variable};
 
 /// The position of a distribution's parameters in the outputs of a network.
@@ -110,7 +111,7 @@ impl Operation for Loss {
         let factor = -gradient[0] / slopes.shape.rows as f32;
         let outputs = back.gradient(self.outputs);
         for (gradient, slope) in outputs.iter_mut().zip(&slopes.values) {
-            *gradient += factor * slope;
+            *gradient += flush(factor * slope);
         }
     }
 }
