@@ -147,6 +147,10 @@ pub struct Check {
     /// Leave out a column that is not in the schema (may be given several times)
     #[arg(long, value_name = "COLUMN", requires = "data")]
     pub ignore: Vec<String>,
+    /// What to do with cells that are empty or NaN: leave out the transitions that need them (drop),
+    /// end the episode there (episode), or use the last value before (hold)
+    #[arg(long, value_name = "HOW", requires = "data", value_parser = ["drop", "episode", "hold"])]
+    pub missing: Option<String>,
 }
 
 #[derive(Args)]
@@ -374,6 +378,17 @@ pub struct Columns {
     /// Leave out a column that is not in the schema (may be given several times)
     #[arg(long, value_name = "COLUMN")]
     pub ignore: Vec<String>,
+    /// What to do with cells that are empty or NaN: leave out the transitions that need them (drop),
+    /// end the episode there (episode), or use the last value before (hold)
+    #[arg(long, value_name = "HOW", value_parser = ["drop", "episode", "hold"])]
+    pub missing: Option<String>,
+}
+
+/// How to read a log, with the columns to leave out and what to do with empty cells.
+pub fn reading(params: ReadParams, ignore: &[String], missing: Option<&str>) -> ReadParams {
+    let params = ignore.iter().fold(params, ReadParams::ignore);
+    // Clap has checked the word.
+    params.missing(missing.and_then(|word| word.parse().ok()).unwrap_or_default())
 }
 
 impl Columns {
@@ -382,7 +397,7 @@ impl Columns {
             Some(file) => ReadParams::default().schema_file(file)?,
             None => ReadParams::default(),
         };
-        Ok(self.ignore.iter().fold(params, ReadParams::ignore))
+        Ok(reading(params, &self.ignore, self.missing.as_deref()))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use becausal::{ReadParams, read, read_schema};
 use serde_json::json;
 
-use crate::arguments::{Check, Common};
+use crate::arguments::{Check, Common, reading};
 use crate::describe;
 use crate::failure::Failure;
 
@@ -19,7 +19,7 @@ pub fn run(common: &Common, arguments: &Check) -> Result<String, Failure> {
         });
     };
     let params = ReadParams::default().schema(Arc::clone(&schema));
-    let log = read(path, &arguments.ignore.iter().fold(params, ReadParams::ignore))?;
+    let log = read(path, &reading(params, &arguments.ignore, arguments.missing.as_deref()))?;
     let check = log.check()?;
     Ok(if common.json {
         describe::line(&json!({ "schema": describe::json(&schema), "data": check.json() }))

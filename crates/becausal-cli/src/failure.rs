@@ -113,6 +113,9 @@ impl From<DataError> for Failure {
             Problem::NoSchema { .. } => {
                 Self::failed(error).with_advice("The option --schema SCHEMA gives one.")
             }
+            Problem::Missing { .. } => {
+                Self::failed(error).with_advice("The option is --missing drop, episode or hold.")
+            }
             _ => Self::failed(error),
         }
     }

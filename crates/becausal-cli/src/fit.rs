@@ -8,7 +8,7 @@ use becausal::render::{Alignment, Table};
 use becausal::{FitParams, FitSummary, ReadParams, Run, ScoredOn, fit, quoted, read};
 use serde_json::{Value, json};
 
-use crate::arguments::{Common, Fit};
+use crate::arguments::{Common, Fit, reading};
 use crate::describe;
 use crate::failure::Failure;
 use crate::progress::Shown;
@@ -30,13 +30,9 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
         params = params.eta(eta);
     }
     if let Some(path) = &arguments.test {
-        let same = arguments
-            .columns
-            .ignore
-            .iter()
-            .fold(ReadParams::default().schema(log.schema().clone()), |params, column| {
-                params.ignore(column)
-            });
+        let columns = &arguments.columns;
+        let same = ReadParams::default().schema(log.schema().clone());
+        let same = reading(same, &columns.ignore, columns.missing.as_deref());
         params = params.test(read(path, &same)?);
     }
     if let Some(path) = &arguments.graph {

@@ -177,6 +177,7 @@ impl FitParams {
             data: log.source.data.as_ref().map(shown),
             schema: log.source.schema.clone(),
             ignore: log.source.ignore.clone(),
+            missing: log.source.missing,
             graph: self.graph_file.as_ref().map(shown),
             test: self.test.as_ref().and_then(|test| test.source.data.as_ref()).map(shown),
             model: self.model,

@@ -68,6 +68,7 @@ pub use becausal_model as model;
 pub use becausal_render as render;
 
 pub use answer::Answer;
+pub use becausal_core::data::Missing;
 pub use becausal_core::{Environment, Policy, RandomPolicy, Schema, Stream, Transitions};
 pub use becausal_discovery::{CausalGraph, DiscoverParams, discover};
 pub use becausal_explain::{Ask, Audit, AuditParams, Moment};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use becausal_core::data::{self, Origin, ReadOptions};
+use becausal_core::data::{self, Missing, Origin, ReadOptions};
 use becausal_core::{Schema, Transitions};
 use becausal_envs::find;
 
@@ -15,6 +15,7 @@ pub struct ReadParams {
     schema: Option<Arc<Schema>>,
     schema_source: Option<String>,
     ignore: Vec<String>,
+    missing: Missing,
 }
 
 impl ReadParams {
@@ -39,6 +40,12 @@ impl ReadParams {
     pub fn ignore(mut self, column: impl Into<String>) -> Self {
         self.ignore.push(column.into());
         self
+    }
+
+    /// What to do with cells that are empty or NaN. Without it, such a file is refused.
+    #[must_use]
+    pub fn missing(self, missing: Missing) -> Self {
+        Self { missing, ..self }
     }
 }
 
@@ -75,6 +82,7 @@ pub(crate) struct Source {
     pub data: Option<PathBuf>,
     pub schema: Option<String>,
     pub ignore: Vec<String>,
+    pub missing: Missing,
 }
 
 /// Reads `.csv`, `.parquet` or `.npz`, by the ending of its name.
@@ -83,7 +91,11 @@ pub(crate) struct Source {
 /// When the file cannot be read, is damaged, or does not fit the schema; with row and column.
 pub fn read(path: impl AsRef<Path>, params: &ReadParams) -> Result<Log, Error> {
     let path = path.as_ref();
-    let options = ReadOptions { schema: params.schema.clone(), ignore: params.ignore.clone() };
+    let options = ReadOptions {
+        schema: params.schema.clone(),
+        ignore: params.ignore.clone(),
+        missing: params.missing,
+    };
     let recording = data::read(path, &options)?;
     Ok(Log {
         transitions: recording.transitions,
@@ -93,6 +105,7 @@ pub fn read(path: impl AsRef<Path>, params: &ReadParams) -> Result<Log, Error> {
             data: Some(path.to_owned()),
             schema: params.schema_source.clone(),
             ignore: params.ignore.clone(),
+            missing: params.missing,
         },
     })
 }

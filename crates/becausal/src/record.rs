@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use becausal_core::data::Origin;
+use becausal_core::data::{Missing, Origin};
 use becausal_model::ModelKind;
 use serde::{Deserialize, Serialize};
 use toml_edit::{Document, Item};
@@ -31,6 +31,8 @@ pub struct FitRecord {
     pub schema: Option<String>,
     /// Columns that were left out.
     pub ignore: Vec<String>,
+    /// What became of cells that are empty or NaN.
+    pub missing: Missing,
     /// The graph file, where one was given.
     pub graph: Option<String>,
     /// The other log that the model is scored on, where there is one.
@@ -67,6 +69,8 @@ struct FitFile {
     schema: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ignore: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     graph: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,6 +130,7 @@ impl FitRecord {
             data: self.data.clone(),
             schema: self.schema.clone(),
             ignore: self.ignore.clone(),
+            missing: (self.missing != Missing::Refuse).then(|| self.missing.to_string()),
             graph: self.graph.clone(),
             test: self.test.clone(),
             model: self.model.name().to_owned(),
@@ -158,7 +163,11 @@ impl FitRecord {
                 text.parse().map_err(|_| format!("`seed` is {text:?}, expected a number"))?
             }
         };
+        let missing = file.missing.map_or(Ok(Missing::Refuse), |name| {
+            name.parse().map_err(|error| format!("`missing`: {error}"))
+        })?;
         Ok(Self {
+            missing,
             graph_given: file.graph_given || file.graph.is_some(),
             test_given: file.test_given || file.test.is_some(),
             data: file.data,
@@ -195,6 +204,9 @@ impl FitRecord {
         }
         for column in &self.ignore {
             add("ignore", column);
+        }
+        if self.missing != Missing::Refuse {
+            add("missing", self.missing.name());
         }
         if let Some(graph) = &self.graph {
             add("graph", graph);
@@ -238,6 +250,7 @@ mod tests {
             data: Some("my log.csv".to_owned()),
             schema: Some("schema.toml".to_owned()),
             ignore: vec!["timestamp".to_owned(), "it's".to_owned()],
+            missing: Missing::Hold,
             graph: Some("graph.json".to_owned()),
             test: None,
             model: ModelKind::Full,
@@ -261,6 +274,7 @@ mod tests {
             data: None,
             schema: None,
             ignore: Vec::new(),
+            missing: Missing::Refuse,
             graph: None,
             graph_given: false,
             eta: None,
@@ -288,7 +302,7 @@ mod tests {
         assert_eq!(
             command,
             "becausal fit 'my log.csv' --schema schema.toml --ignore timestamp --ignore 'it'\\''s' \
-             --graph graph.json --model full --members 3 --steps 500 --eta 0.01 \
+             --missing hold --graph graph.json --model full --members 3 --steps 500 --eta 0.01 \
              --seed 18446744073709551615 -o 'my run'"
         );
     }

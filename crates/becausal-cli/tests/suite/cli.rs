@@ -312,7 +312,7 @@ fn wrong_data_is_refused_with_row_and_column() {
             "row 1 (line 2), column `height'`: inf is not a finite number",
         ),
         ("height,engine,height'\n1,up\n", "line 2 has 2 fields, expected 3"),
-        ("height,engine,height'\n1,,2\n", "row 1 (line 2), column `engine`: the cell is empty"),
+        ("height,engine,height'\n1,,2\n", "the first in row 1 (index 0); by column: engine 1"),
         ("height,engine\n1,up\n2,up\n", "cannot tell which rows follow each other"),
     ];
     for (text, expected) in cases {

@@ -8,6 +8,7 @@ use super::cell::{self, Cell};
 use super::column::Column;
 use super::error::Problem;
 use super::header::{Header, Place};
+use super::missing::{Gaps, Missing, in_words, stretches};
 use super::read::Recording;
 use super::transitions::{Parts, Transitions};
 use crate::schema::{Bounds, Kind, Schema};
@@ -21,13 +22,13 @@ pub(super) struct Assembly {
     terminated: Column,
     truncated: Column,
     reward: Column,
-    /// Row and column of each empty action, outcome or reward in a sequential log.
-    blanks: Vec<(usize, usize)>,
+    missing: Missing,
+    gaps: Gaps,
     any_number: Kind,
 }
 
 impl Assembly {
-    pub(super) fn new(schema: Arc<Schema>, header: Header) -> Self {
+    pub(super) fn new(schema: Arc<Schema>, header: Header, missing: Missing) -> Self {
         let any_number = Kind::Continuous(Bounds::default());
         let slots = (0..schema.slots().len())
             .map(|slot| Column::new(&schema.variable_of(slot).kind))
@@ -40,7 +41,8 @@ impl Assembly {
             terminated: Column::new(&Kind::Boolean),
             truncated: Column::new(&Kind::Boolean),
             reward: Column::new(&any_number),
-            blanks: Vec::new(),
+            missing,
+            gaps: Gaps::default(),
             any_number,
         }
     }
@@ -56,13 +58,8 @@ impl Assembly {
             Place::Truncated => (&Kind::Boolean, &mut self.truncated),
             Place::Reward => (&self.any_number, &mut self.reward),
         };
-        // In a sequential log, the last row of an episode may contain only a state.
-        let optional = match place {
-            Place::Slot(slot) => slot >= self.schema.state_slots().end,
-            _ => true,
-        };
-        if self.header.sequence && optional && cell.is_blank() {
-            self.blanks.push((column.len(), index));
+        if cell.is_blank() && !cell.is_label_of(kind) {
+            self.gaps.add(column.len(), index);
             column.push(0.0);
             return Ok(());
         }
@@ -109,13 +106,16 @@ impl Assembly {
         let mut notes = Vec::new();
         let starts = self.starts(rows, &mut notes);
         self.check_ends(rows, &starts)?;
+        let stretches = self.stretches(rows, &starts, &mut notes)?;
         let parts = if self.header.sequence {
-            self.take_next_states(rows, &starts, &mut notes)?
+            notes.push(format!(
+                "no next states in the file: each row's next state is taken from the row after it; \
+                 the last row of each of {} gives none and was left out",
+                count(starts.len(), "episode")
+            ));
+            self.take_next_states(&stretches)
         } else {
-            let terminated = flags(self.terminated);
-            let truncated = flags(self.truncated);
-            let reward = numbers(self.reward);
-            Parts { columns: self.slots, starts, terminated, truncated, reward: Some(reward) }
+            self.take(&stretches)
         };
         let has = |place| self.header.places.contains(&place);
         Ok(complete(&self.schema, &has, parts, notes))
@@ -130,12 +130,18 @@ impl Assembly {
             let flagged = |column: &Column| !column.is_empty() && column.get(row) != 0.0;
             flagged(&self.terminated) || flagged(&self.truncated)
         };
+        let gaps: BTreeSet<(usize, usize)> = (self.gaps.cells())
+            .filter_map(|(row, index)| match self.header.places[index] {
+                Place::Slot(slot) => Some((row, slot)),
+                _ => None,
+            })
+            .collect();
         let continues = |row: usize| {
             let next = self.schema.next_slots();
-            self.schema
-                .state_slots()
-                .zip(next)
-                .all(|(now, next)| self.slots[next].get(row) == self.slots[now].get(row + 1))
+            self.schema.state_slots().zip(next).all(|(now, next)| {
+                let unknown = gaps.contains(&(row, next)) || gaps.contains(&(row + 1, now));
+                unknown || self.slots[next].get(row) == self.slots[now].get(row + 1)
+            })
         };
         let begins = |row: &usize| ends(row - 1) || (!self.header.sequence && !continues(row - 1));
         let starts: Vec<usize> = std::iter::once(0).chain((1..rows).filter(begins)).collect();
@@ -177,92 +183,223 @@ impl Assembly {
         Ok(())
     }
 
-    /// Takes each next state of a sequential log from the next row.
-    fn take_next_states(
+    /// The stretches of transitions that are whole, by their rows in the file; all of an episode
+    /// where no cell is empty.
+    fn stretches(
         &mut self,
         rows: usize,
         starts: &[usize],
         notes: &mut Vec<String>,
-    ) -> Result<Parts, Problem> {
-        let blank_rows: BTreeSet<usize> = self.blanks.iter().map(|&(row, _)| row).collect();
+    ) -> Result<Vec<Stretch>, Problem> {
+        let sequence = self.header.sequence;
         let ends: Vec<usize> = starts[1..].iter().copied().chain([rows]).collect();
+        // In a sequential log, the last row of an episode may contain only a state.
         let last: BTreeSet<usize> = ends.iter().map(|end| end - 1).collect();
-        if let Some(&(row, index)) = self.blanks.iter().find(|(row, _)| !last.contains(row)) {
-            return Err(Problem::Cell {
-                row,
-                line: None,
-                column: self.header.names[index].clone(),
-                message: "the cell is empty (only the last row of an episode may have none)".into(),
-            });
+        let states = self.schema.state_slots();
+        let is_state = |place: Place| matches!(place, Place::Slot(slot) if states.contains(&slot));
+        let places = &self.header.places;
+        let state_only: BTreeSet<usize> = (self.gaps.cells())
+            .filter(|&(row, index)| sequence && last.contains(&row) && !is_state(places[index]))
+            .map(|(row, _)| row)
+            .collect();
+        self.gaps.retain(|row, index| !state_only.contains(&row) || is_state(places[index]));
+        let counts = self.gaps.counts(&self.header.names);
+        let cells = self.gaps.len();
+        if cells > 0 && self.missing == Missing::Refuse {
+            let row = self.gaps.cells().next().map_or(0, |(row, _)| row);
+            return Err(Problem::Missing { row, counts });
         }
-        let ranges: Vec<Range<usize>> =
-            starts.iter().zip(&ends).map(|(&start, &end)| start..end - 1).collect();
-        let kept: usize = ranges.iter().map(Range::len).sum();
+        if self.missing == Missing::Hold {
+            self.hold(starts);
+        }
+        let broken: BTreeSet<usize> = self.gaps.cells().map(|(row, _)| row).collect();
+        let no_state: BTreeSet<usize> = (self.gaps.cells())
+            .filter(|&(_, index)| is_state(self.header.places[index]))
+            .map(|(row, _)| row)
+            .collect();
+        let is_whole =
+            |row: usize| !broken.contains(&row) && !(sequence && no_state.contains(&(row + 1)));
+        let mut found = Vec::new();
+        let mut all = 0;
+        for (&start, &end) in starts.iter().zip(&ends) {
+            let last = if sequence { end - 1 } else { end };
+            all += last - start;
+            for rows in stretches(start..last, is_whole, self.missing) {
+                let flags_from =
+                    (rows.end == last && state_only.contains(&(end - 1))).then_some(end - 1);
+                found.push(Stretch { rows, flags_from });
+            }
+        }
+        let kept: usize = found.iter().map(|stretch| stretch.rows.len()).sum();
         if kept == 0 {
-            return Err(Problem::Episode {
-                row: 0,
-                message: "there are no next states: every episode has a single row, \
-                          and no column has a prime"
-                    .into(),
-            });
+            let message = if all == 0 {
+                "there are no next states: every episode has a single row, and no column has a prime"
+            } else {
+                "nothing is left: every transition needs a cell that is empty"
+            };
+            return Err(Problem::Episode { row: 0, message: message.into() });
         }
-        let next_columns: Vec<Column> = self
-            .schema
-            .state_slots()
-            .map(|slot| {
-                let column = std::mem::replace(&mut self.slots[slot], Column::Flags(Vec::new()));
-                let mut now = Column::new(&self.schema.variable_of(slot).kind);
-                let mut next = now.clone();
-                for range in &ranges {
-                    now.extend(&column, range.clone());
-                    next.extend(&column, range.start + 1..range.end + 1);
-                }
-                self.slots[slot] = now;
-                next
+        if cells > 0 {
+            notes.push(self.about_gaps(cells, &in_words(&counts), all - kept));
+        }
+        Ok(found)
+    }
+
+    /// What was done with empty cells.
+    fn about_gaps(&self, cells: usize, by_column: &str, left_out: usize) -> String {
+        let left_out = count(left_out, "transition");
+        let done = match self.missing {
+            Missing::Hold => format!(
+                "the last value before it in the episode is used; {left_out} without one left out"
+            ),
+            Missing::Episode => {
+                format!("an episode ends before its first empty cell; {left_out} left out")
+            }
+            Missing::Refuse | Missing::Drop => {
+                format!("{left_out} left out, and what comes after is an episode of its own")
+            }
+        };
+        format!("{} empty or NaN ({by_column}): {done}", count(cells, "cell"))
+    }
+
+    /// Fills each gap with the last value of its column in the same episode, where there is one. The
+    /// last value of a next state is the state before the step; of a flag, false.
+    fn hold(&mut self, starts: &[usize]) {
+        let mut index_of = vec![None; self.slots.len()];
+        for (index, place) in self.header.places.iter().enumerate() {
+            if let Place::Slot(slot) = place {
+                index_of[*slot] = Some(index);
+            }
+        }
+        let (states, next) = (self.schema.state_slots(), self.schema.next_slots());
+        let mut order: Vec<(bool, usize, usize)> = (self.gaps.cells())
+            .map(|(row, index)| {
+                let is_next =
+                    matches!(self.header.places[index], Place::Slot(s) if next.contains(&s));
+                (is_next, row, index)
             })
             .collect();
-        let keep = |column: &Column, kind: &Kind| {
-            let mut kept = Column::new(kind);
-            if !column.is_empty() {
-                for range in &ranges {
-                    kept.extend(column, range.clone());
+        order.sort_unstable();
+        for (_, row, index) in order {
+            let place = self.header.places[index];
+            // The row and column of the value that is held.
+            let (from, column) = match place {
+                Place::Slot(slot) if next.contains(&slot) => {
+                    (Some(row), index_of[slot - next.start + states.start])
+                }
+                _ if starts.binary_search(&row).is_ok() => (None, Some(index)),
+                _ => (row.checked_sub(1), Some(index)),
+            };
+            let known = from.zip(column).filter(|&(row, index)| !self.gaps.contains(row, index));
+            let held = match (place, known) {
+                (Place::Terminated | Place::Truncated, _) => Some(0.0),
+                (_, Some((row, index))) => self.column(index).map(|column| column.get(row)),
+                (_, None) => None,
+            };
+            if let Some((value, into)) = held.zip(self.column_mut(place)) {
+                into.set(row, value);
+                self.gaps.remove(row, index);
+            }
+        }
+    }
+
+    fn column(&self, index: usize) -> Option<&Column> {
+        match self.header.places[index] {
+            Place::Slot(slot) => Some(&self.slots[slot]),
+            Place::Terminated => Some(&self.terminated),
+            Place::Truncated => Some(&self.truncated),
+            Place::Reward => Some(&self.reward),
+            Place::Episode | Place::Ignored => None,
+        }
+    }
+
+    fn column_mut(&mut self, place: Place) -> Option<&mut Column> {
+        match place {
+            Place::Slot(slot) => Some(&mut self.slots[slot]),
+            Place::Terminated => Some(&mut self.terminated),
+            Place::Truncated => Some(&mut self.truncated),
+            Place::Reward => Some(&mut self.reward),
+            Place::Episode | Place::Ignored => None,
+        }
+    }
+
+    /// The transitions of these stretches, each of which is an episode.
+    fn take(&mut self, stretches: &[Stretch]) -> Parts {
+        let everything: usize = self.slots.first().map_or(0, Column::len);
+        if stretches.iter().map(|stretch| stretch.rows.len()).sum::<usize>() < everything {
+            for column in &mut self.slots {
+                *column = column.of(stretches, 0);
+            }
+            for column in [&mut self.terminated, &mut self.truncated, &mut self.reward] {
+                *column = column.of(stretches, 0);
+            }
+        }
+        Parts {
+            columns: std::mem::take(&mut self.slots),
+            starts: starts_of(stretches),
+            terminated: flags(std::mem::replace(&mut self.terminated, Column::Flags(Vec::new()))),
+            truncated: flags(std::mem::replace(&mut self.truncated, Column::Flags(Vec::new()))),
+            reward: Some(numbers(std::mem::replace(&mut self.reward, Column::Numbers(Vec::new())))),
+        }
+    }
+
+    /// The same for a sequential log: each next state is that of the row after.
+    fn take_next_states(&mut self, stretches: &[Stretch]) -> Parts {
+        let states = self.schema.state_slots();
+        let next: Vec<Column> =
+            states.clone().map(|slot| self.slots[slot].of(stretches, 1)).collect();
+        self.slots.truncate(self.schema.next_slots().start);
+        for column in &mut self.slots {
+            *column = column.of(stretches, 0);
+        }
+        let mut columns = std::mem::take(&mut self.slots);
+        columns.extend(next);
+        let [terminated, truncated] = [&self.terminated, &self.truncated].map(|column| {
+            let mut kept = flags(column.of(stretches, 0));
+            // A last row with only a state may carry the flag; it belongs to the step into that state.
+            let mut row = 0;
+            for stretch in stretches {
+                row += stretch.rows.len();
+                if let Some(from) = stretch.flags_from.filter(|_| !column.is_empty()) {
+                    kept[row - 1] |= column.get(from) != 0.0;
                 }
             }
             kept
-        };
-        for slot in self.schema.state_slots().end..self.schema.next_slots().start {
-            self.slots[slot] = keep(&self.slots[slot], &self.schema.variable_of(slot).kind);
-        }
-        self.slots.truncate(self.schema.next_slots().start);
-        let mut columns = std::mem::take(&mut self.slots);
-        columns.extend(next_columns);
+        });
+        let reward = numbers(self.reward.of(stretches, 0));
+        Parts { columns, starts: starts_of(stretches), terminated, truncated, reward: Some(reward) }
+    }
+}
 
-        let mut terminated = flags(keep(&self.terminated, &Kind::Boolean));
-        let mut truncated = flags(keep(&self.truncated, &Kind::Boolean));
-        let reward = numbers(keep(&self.reward, &self.any_number));
-        // A last row with only a state may carry the flag; it belongs to the step into that state.
-        let mut kept_starts = Vec::new();
-        let mut row = 0;
-        for (range, end) in ranges.iter().zip(&ends).filter(|(range, _)| !range.is_empty()) {
-            kept_starts.push(row);
-            row += range.len();
-            if blank_rows.contains(&(end - 1)) {
-                for (from, to) in
-                    [(&self.terminated, &mut terminated), (&self.truncated, &mut truncated)]
-                {
-                    if !from.is_empty() && from.get(end - 1) != 0.0 {
-                        to[row - 1] = true;
-                    }
-                }
+/// Transitions that follow each other.
+struct Stretch {
+    /// Their rows in the file.
+    rows: Range<usize>,
+    /// The row with only a state after them, whose flags are those of the last transition.
+    flags_from: Option<usize>,
+}
+
+impl Column {
+    /// The values of these stretches, `shift` rows later. Nothing of an empty column.
+    fn of(&self, stretches: &[Stretch], shift: usize) -> Self {
+        let mut kept = self.emptied();
+        if !self.is_empty() {
+            for Stretch { rows, .. } in stretches {
+                kept.extend(self, rows.start + shift..rows.end + shift);
             }
         }
-        notes.push(format!(
-            "no next states in the file: each row's next state is taken from the row after it; \
-             the last row of each of {} gives none and was left out",
-            count(starts.len(), "episode")
-        ));
-        Ok(Parts { columns, starts: kept_starts, terminated, truncated, reward: Some(reward) })
+        kept
     }
+}
+
+/// The first row of each stretch when only they are kept.
+fn starts_of(stretches: &[Stretch]) -> Vec<usize> {
+    let begin = |sum: &mut usize, stretch: &Stretch| {
+        let start = *sum;
+        *sum += stretch.rows.len();
+        Some(start)
+    };
+    stretches.iter().scan(0, begin).collect()
 }
 
 /// Fills in how episodes ended, if the file does not say.

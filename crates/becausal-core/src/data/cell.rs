@@ -26,6 +26,16 @@ impl Cell<'_> {
             Self::Whole(_) | Self::Flag(_) => false,
         }
     }
+
+    /// Whether the cell is a label of this kind, which may well be called `nan`.
+    pub(super) fn is_label_of(&self, kind: &Kind) -> bool {
+        match (self, kind) {
+            (Self::Text(text), Kind::Categorical(labels)) => {
+                labels.iter().any(|label| label == text)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The number that represents a cell of this kind, or what is wrong with the cell.

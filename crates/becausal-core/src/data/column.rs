@@ -61,6 +61,29 @@ impl Column {
         }
     }
 
+    /// Changes a row. The value must be of the kind that the column was created for.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a category's index is a small whole number"
+    )]
+    pub(super) fn set(&mut self, row: usize, value: f64) {
+        match self {
+            Self::Numbers(values) => values[row] = value,
+            Self::Flags(values) => values[row] = value != 0.0,
+            Self::Codes(values) => values[row] = value as u32,
+        }
+    }
+
+    /// A column of the same kind without rows.
+    pub(super) fn emptied(&self) -> Self {
+        match self {
+            Self::Numbers(_) => Self::Numbers(Vec::new()),
+            Self::Flags(_) => Self::Flags(Vec::new()),
+            Self::Codes(_) => Self::Codes(Vec::new()),
+        }
+    }
+
     /// The value in a row as a number.
     ///
     /// # Panics

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::missing::in_words;
 use crate::schema::SchemaError;
 
 /// A file could not be read or written.
@@ -72,6 +73,19 @@ pub enum Problem {
         column: String,
         /// What was expected and found.
         message: String,
+    },
+    /// Cells are empty or NaN, and nothing was said about such cells.
+    #[error(
+        "cells are empty or NaN, the first in row {} (index {row}); by column: {}\n  \
+         choose what to do with them: `drop` leaves out the transitions that need them, `episode` ends \
+         the episode there, `hold` uses the last value before",
+        row + 1, in_words(counts)
+    )]
+    Missing {
+        /// The first row with such a cell, counted from 0.
+        row: usize,
+        /// Columns and how many of their cells, most first.
+        counts: Vec<(String, usize)>,
     },
     /// The rows do not form episodes.
     #[error("{}: {message}", place(*.row, None))]

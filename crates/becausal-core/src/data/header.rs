@@ -71,8 +71,10 @@ impl Header {
         let ends = [Place::Episode, Place::Terminated, Place::Truncated];
         if problems.is_empty() && sequence && !ends.iter().any(|place| places.contains(place)) {
             problems.push(
-                "there are neither next states (x') nor a column `episode`: \
-                 cannot tell which rows follow each other"
+                "there are neither next states (x') nor a column `episode`: cannot tell which rows \
+                 follow each other. Add a column `episode` that has the same number in all rows of an \
+                 episode (one number throughout if it is all one recording), or a column x' with the \
+                 next value for each state x"
                     .into(),
             );
         }

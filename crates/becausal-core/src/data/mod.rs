@@ -21,6 +21,7 @@ mod column;
 mod csv;
 mod error;
 mod header;
+mod missing;
 mod npy;
 #[cfg(feature = "npz")]
 mod npz;
@@ -36,6 +37,7 @@ pub use actions::parse_value;
 pub(crate) use actions::read_actions;
 pub use column::Column;
 pub use error::{DataError, Problem};
+pub use missing::Missing;
 pub use origin::Origin;
 #[cfg(feature = "parquet")]
 pub use parquet::is_decoding_parquet;

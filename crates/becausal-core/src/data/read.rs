@@ -8,6 +8,7 @@ use super::assemble::Assembly;
 use super::csv;
 use super::error::{DataError, Problem};
 use super::header::Header;
+use super::missing::Missing;
 #[cfg(feature = "npz")]
 use super::npz;
 use super::origin::Origin;
@@ -24,6 +25,8 @@ pub struct ReadOptions {
     pub schema: Option<Arc<Schema>>,
     /// Columns to ignore. Any other column that is not in the schema is an error.
     pub ignore: Vec<String>,
+    /// What to do with cells that are empty or NaN.
+    pub missing: Missing,
 }
 
 /// Transitions read from a file, and what had to be inferred.
@@ -74,7 +77,7 @@ pub(super) fn assembly(
     };
     let names = names(&schema)?;
     let header = Header::resolve(&schema, names, &options.ignore).map_err(Problem::Columns)?;
-    Ok(Assembly::new(schema, header))
+    Ok(Assembly::new(schema, header, options.missing))
 }
 
 /// `data.schema.toml` for `data.csv`.

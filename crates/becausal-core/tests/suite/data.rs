@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::{ENDINGS, mixed, mixed_schema};
-use becausal_core::data::{Column, Problem, ReadOptions, Recording, Spread, Writer, read, write};
+use becausal_core::data::{
+    Column, Missing, Problem, ReadOptions, Recording, Spread, Writer, read, write,
+};
 use becausal_core::{Schema, Stream, Transitions};
 use proptest::prelude::*;
 
@@ -169,12 +171,16 @@ when = "height' >= 100"
 "#;
 
 fn hover(text: &str) -> Result<Recording, String> {
+    hover_with(text, Missing::Refuse)
+}
+
+fn hover_with(text: &str, missing: Missing) -> Result<Recording, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("log.csv");
     fs::write(&path, text).expect("written");
     let schema = Some(Arc::new(Schema::parse(HOVER).expect("a valid schema")));
     let shorten = |text: String| text.replace(&format!("{}: ", path.display()), "");
-    read(&path, &ReadOptions { schema, ..ReadOptions::default() })
+    read(&path, &ReadOptions { schema, missing, ..ReadOptions::default() })
         .map_err(|error| shorten(error.to_string()))
 }
 
@@ -215,7 +221,8 @@ fn the_last_row_of_an_episode_may_contain_only_a_state() {
     assert_eq!(transitions.terminated(), [true, false]);
     assert_eq!(transitions.truncated(), [false, true]);
     let inner = hover(&log.replace("0,1,0,up", "0,1,0,")).expect_err("a hole");
-    assert!(inner.contains("row 1 (index 0), column `engine`: the cell is empty"), "{inner}");
+    let words = "cells are empty or NaN, the first in row 1 (index 0); by column: engine 1";
+    assert!(inner.contains(words), "{inner}");
 }
 
 #[test]
@@ -261,7 +268,7 @@ fn wrong_logs_are_rejected_with_row_and_column() {
         (head.into(), "the file has no rows of data"),
         (
             format!("{head}{row}0,NaN,0,up,2,0\n"),
-            "row 2 (line 3), column `height`: NaN is not a value",
+            "cells are empty or NaN, the first in row 2 (index 1); by column: height 1",
         ),
         (
             format!("{head}{row}0,1,0,up,-inf,0\n"),
@@ -271,7 +278,10 @@ fn wrong_logs_are_rejected_with_row_and_column() {
             format!("{head}0,high,0,up,2,0\n"),
             "row 1 (line 2), column `height`: expected a number, got the text \"high\"",
         ),
-        (format!("{head}0,,0,up,2,0\n"), "row 1 (line 2), column `height`: the cell is empty"),
+        (
+            format!("{head}0,,0,up,,0\n0,,0,up,2,0\n"),
+            "cells are empty or NaN, the first in row 1 (index 0); by column: height 2, height' 1",
+        ),
         (format!("{head}0,1,2,up,2,0\n"), "column `on`: expected true or false (1 or 0), got 2"),
         (
             format!("{head}0,1,yes,up,2,0\n"),
@@ -322,6 +332,106 @@ fn wrong_logs_are_rejected_with_row_and_column() {
     }
 }
 
+// ---- empty cells --------------------------------------------------------------------------
+
+/// Height of each transition before and after, episode by episode.
+fn courses(recording: &Recording) -> Vec<Vec<(f64, f64)>> {
+    let transitions = &recording.transitions;
+    let (now, next) = (numbers(transitions, "height"), numbers(transitions, "height'"));
+    let course = |episode| transitions.episode(episode).map(|row| (now[row], next[row])).collect();
+    (0..transitions.episodes()).map(course).collect()
+}
+
+#[test]
+fn empty_cells_of_a_sequential_log_are_dropped_end_the_episode_or_are_held() {
+    let log = "episode,height,on,engine\n0,1,0,up\n0,2,0,up\n0,,0,up\n0,4,0,\n0,5,0,up\n0,6,0,up\n0,7,0,\n\
+               1,nan,0,up\n1,11,0,up\n1,12,0,up\n";
+    let read = |missing| hover_with(log, missing).expect("a log");
+    let refused = hover(log).expect_err("cells are empty");
+    assert!(
+        refused.contains("the first in row 3 (index 2); by column: height 2, engine 1"),
+        "{refused}"
+    );
+    // Row 3 has no height: neither the step into it nor the one from it is known. Row 4 has no action.
+    let dropped = read(Missing::Drop);
+    let parts = [vec![(1.0, 2.0)], vec![(5.0, 6.0), (6.0, 7.0)], vec![(11.0, 12.0)]];
+    assert_eq!(courses(&dropped), parts);
+    assert_eq!(dropped.transitions.truncated(), [true, false, true, true]);
+    let note = &dropped.notes[0];
+    assert!(
+        note.starts_with("3 cells empty or NaN (height 2, engine 1): 4 transitions left out"),
+        "{note}"
+    );
+    let ended = read(Missing::Episode);
+    assert_eq!(courses(&ended), [vec![(1.0, 2.0)]]);
+    // The first row of episode 1 has nothing to hold: it is not taken from episode 0.
+    let held = read(Missing::Hold);
+    let whole = vec![(1.0, 2.0), (2.0, 2.0), (2.0, 4.0), (4.0, 5.0), (5.0, 6.0), (6.0, 7.0)];
+    assert_eq!(courses(&held), [whole, vec![(11.0, 12.0)]]);
+    assert_eq!(numbers(&held.transitions, "engine")[3], 1.0, "the last action before");
+}
+
+#[test]
+fn empty_cells_of_a_log_with_next_states_are_dropped_end_the_episode_or_are_held() {
+    for episodes in [true, false] {
+        let mut log = "episode,height,on,engine,height',on'\n0,1,0,up,2,0\n0,2,0,up,,0\n0,3,0,up,4,0\n0,,0,up,5,0\n\
+                       1,7,0,up,8,0\n"
+            .to_owned();
+        if !episodes {
+            log = log
+                .lines()
+                .map(|line| line.split_once(',').expect("columns").1.to_owned() + "\n")
+                .collect();
+        }
+        let read = |missing| courses(&hover_with(&log, missing).expect("a log"));
+        assert_eq!(read(Missing::Drop), [vec![(1.0, 2.0)], vec![(3.0, 4.0)], vec![(7.0, 8.0)]]);
+        assert_eq!(read(Missing::Episode), [vec![(1.0, 2.0)], vec![(7.0, 8.0)]]);
+        let held = vec![(1.0, 2.0), (2.0, 2.0), (3.0, 4.0), (3.0, 5.0)];
+        assert_eq!(read(Missing::Hold), [held, vec![(7.0, 8.0)]]);
+    }
+}
+
+#[test]
+fn a_log_of_empty_cells_only_is_refused_in_words_and_a_label_may_be_called_nan() {
+    let error =
+        hover_with("episode,height,on,engine\n0,,,\n0,,,\n", Missing::Drop).expect_err("nothing");
+    assert!(error.contains("nothing is left"), "{error}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log.csv");
+    fs::write(&path, "episode,x,a\n0,nan,nan\n0,b,nan\n").expect("written");
+    let text = "name = \"N\"\n[state]\nx = { kind = \"categorical\", labels = [\"nan\", \"b\"] }\n\
+                [action]\na = { kind = \"categorical\", labels = [\"nan\", \"up\"] }\n[reward]\n\"x\" = \"1\"\n";
+    let schema = Some(Arc::new(Schema::parse(text).expect("a schema")));
+    let log = read(&path, &ReadOptions { schema, ..ReadOptions::default() }).expect("a log");
+    assert_eq!(numbers(&log.transitions, "x'"), [1.0]);
+}
+
+proptest! {
+    /// Whatever is missing: two rows that did not follow each other never become neighbours.
+    #[test]
+    fn dropping_rows_never_joins_what_did_not_follow(
+        gaps in proptest::collection::vec(proptest::bool::weighted(0.2), 30),
+        ends in proptest::collection::vec(proptest::bool::weighted(0.1), 30),
+    ) {
+        let mut log = "episode,height,on,engine\n".to_owned();
+        let mut episode = 0;
+        for row in 0..30 {
+            let height = if gaps[row] { String::new() } else { row.to_string() };
+            log.push_str(&format!("{episode},{height},0,up\n"));
+            episode += usize::from(ends[row]);
+        }
+        for missing in [Missing::Drop, Missing::Episode] {
+            let Ok(recording) = hover_with(&log, missing) else { continue };
+            for course in courses(&recording) {
+                for window in course.windows(2) {
+                    prop_assert_eq!(window[0].1, window[1].0);
+                }
+                prop_assert!(course.iter().all(|(now, next)| next - now == 1.0));
+            }
+        }
+    }
+}
+
 #[test]
 fn columns_can_be_ignored_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -329,7 +439,7 @@ fn columns_can_be_ignored_by_name() {
     let text = "when,height,on,engine,height',on'\nnoon,1,0,up,2,0\n";
     fs::write(&path, text).expect("written");
     let schema = Some(Arc::new(Schema::parse(HOVER).expect("a valid schema")));
-    let options = ReadOptions { schema, ignore: vec!["when".into()] };
+    let options = ReadOptions { schema, ignore: vec!["when".into()], ..ReadOptions::default() };
     assert_eq!(read(&path, &options).expect("a log").transitions.len(), 1);
     let options = ReadOptions { ignore: vec!["wen".into(), "when".into()], ..options };
     let error = read(&path, &options).expect_err("no such column").to_string();
@@ -442,7 +552,7 @@ fn wrong_arrays_are_rejected_before_anything_is_allocated() {
         ),
         (plain("(2,)", "<c16", 32), "elements of type '<c16' are not supported"),
         (plain("(2,)", "<f2", 4), "save it as float64"),
-        (plain("(2,)", "<U4", 32), "row 1 (index 0), column `height`: the cell is empty"),
+        (plain("(2,)", "<U4", 32), "the first in row 1 (index 0); by column: height 2"),
         (plain("(-2,)", "<f8", 16), "`-2` is not the size of an array"),
         (
             array("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2,), }", &[0; 16]),
