@@ -24,6 +24,7 @@ mod boost;
 mod bootstrap;
 mod by_action;
 mod candidates;
+mod controller;
 mod copies;
 mod discover;
 mod error;

@@ -114,6 +114,14 @@ pub enum RowGroup {
 }
 
 impl Reason {
+    /// Whether the data cannot tell whatever the p-value is. Where an action follows from the state, a
+    /// jump at the point where the controller switches looks like an effect of the action, and may be one
+    /// of the state.
+    #[must_use]
+    pub fn settles(&self) -> bool {
+        matches!(self, Self::FollowsState { .. })
+    }
+
     /// Whether the pair was tested all the same: more rows could still show something. Such a pair
     /// counts when p-values are corrected for the number of pairs.
     #[must_use]

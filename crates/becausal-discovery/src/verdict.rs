@@ -1,5 +1,6 @@
 //! Why the data cannot tell about a pair.
 
+use super::controller::follows_state;
 use super::finding::{Finding, Findings};
 use super::frame::{Factor, Frame, Series};
 use super::reason::Reason;
@@ -7,7 +8,7 @@ use super::units::MIN_UNITS;
 use becausal_core::schema::Role;
 
 /// Fewer rows than this in which a variable departs from its usual value show nothing.
-const RARE: usize = 30;
+pub(super) const RARE: usize = 30;
 
 /// An input of which the others leave less than this share never varies on its own.
 const DETERMINED: f64 = 1e-3;
@@ -30,17 +31,19 @@ const HINT: f64 = 0.02;
 
 /// The reason why nothing could be found about each pair, `[output][input]`, where there is one.
 ///
-/// A reason only counts where nothing *was* found.
+/// A reason only counts where nothing *was* found, unless it [settles](Reason::settles) the pair.
 pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reason>>> {
     let units = frame.units.sizes().iter().filter(|size| **size > 0.0).count();
     let few = (units < MIN_UNITS).then(|| Reason::FewRows { rows: frame.rows() });
     let stretches = frame.units.stretches;
     let causes: Vec<Option<Reason>> =
         (0..frame.inputs.len()).map(|input| few.clone().or_else(|| cause(frame, input))).collect();
+    let decided = findings.unexplained.as_ref().map(|_| follows_state(frame));
     let determined: Vec<Option<Reason>> = (0..frame.inputs.len())
         .map(|input| {
-            let share = findings.unexplained.as_ref()?.get(input)?;
-            (*share < DETERMINED).then(|| determined(&frame.inputs[input]))
+            let share = *findings.unexplained.as_ref()?.get(input)?;
+            let decided = decided.as_ref().is_some_and(|decided| decided[input]);
+            (share < DETERMINED || decided).then(|| determined(&frame.inputs[input]))
         })
         .collect();
     findings

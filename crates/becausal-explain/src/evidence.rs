@@ -75,6 +75,13 @@ pub enum Doubt {
         /// All members.
         members: usize,
     },
+    /// The data cannot tell what a variable does that the question is about: it never varies on its own.
+    Confounded {
+        /// The variable, in the step explained.
+        node: Node,
+        /// Why not.
+        reason: Reason,
+    },
     /// The policy is unknown: later actions stay as recorded.
     WithoutPolicy,
     /// The other action would have earned more reward.
@@ -94,10 +101,11 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Collects the evidence for a chain.
+    /// Collects the evidence for a chain that begins at the variables `asked` about.
     #[must_use]
     pub fn of(
         chain: &Chain,
+        asked: &[Node],
         dynamics: &dyn Dynamics,
         graph: Option<&CausalGraph>,
         with_policy: bool,
@@ -124,7 +132,7 @@ impl Evidence {
                 finding: if is_testable(edge) { finding(edge) } else { None },
             })
             .collect();
-        let mut doubts = Vec::new();
+        let mut doubts = graph.map_or(Vec::new(), |graph| confounded(asked, &links, graph, states));
         if chain.is_empty() {
             return Self { links, doubts };
         }
@@ -137,6 +145,42 @@ impl Evidence {
         }
         Self { links, doubts }
     }
+}
+
+/// The variables asked about that never vary on their own, unless an influence of theirs in the chain
+/// has a caveat for that reason.
+fn confounded(
+    asked: &[Node],
+    links: &[LinkEvidence],
+    graph: &CausalGraph,
+    states: usize,
+) -> Vec<Doubt> {
+    let never_alone = |reason: &&Reason| {
+        matches!(
+            reason,
+            Reason::FollowsState { .. }
+                | Reason::NeverVaried { .. }
+                | Reason::Constant { .. }
+                | Reason::Duplicate { .. }
+        )
+    };
+    let doubt = |&node: &Node| {
+        let cause = CauseId(if node.part == Part::Action { states } else { 0 } + node.index);
+        let is_cause = |pair: &&Pair| pair.cause == cause && pair.verdict == Verdict::Untestable;
+        let reasons = graph.pairs().iter().filter(is_cause).filter_map(|pair| pair.reason.as_ref());
+        // What is said of a constant effect says nothing of this cause.
+        let own = |reason: &&Reason| match reason {
+            Reason::Constant { variable, .. } => graph.causes().get(cause.0) == Some(variable),
+            _ => true,
+        };
+        let reason = reasons.filter(never_alone).find(own)?.clone();
+        let told = links.iter().any(|link| {
+            link.edge.from == node
+                && link.finding.as_ref().is_some_and(|pair| pair.reason.as_ref() == Some(&reason))
+        });
+        (!told).then_some(Doubt::Confounded { node, reason })
+    };
+    asked.iter().filter_map(doubt).collect()
 }
 
 fn predicted(chain: &Chain) -> Option<Doubt> {

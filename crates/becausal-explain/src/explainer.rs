@@ -234,6 +234,7 @@ impl<'a> Explainer<'a> {
     }
 
     fn explain(&self, trajectory: Trajectory, origin: Origin) -> Result<Why, ExplainError> {
+        let asked = origin.nodes(trajectory.shape());
         let graph = ExtendedGraph::of(
             self.dynamics,
             self.agent.policy(),
@@ -243,7 +244,7 @@ impl<'a> Explainer<'a> {
         )?;
         let chain = graph.chain(&self.targets);
         let evidence =
-            Evidence::of(&chain, self.dynamics, self.graph, self.agent.policy().is_some());
+            Evidence::of(&chain, &asked, self.dynamics, self.graph, self.agent.policy().is_some());
         let (complete, minimal) = (Explanan::complete(&chain), Explanan::minimal(&chain));
         Ok(Why { chain, complete, minimal, evidence })
     }

@@ -132,7 +132,6 @@ impl Checked {
             let doubtful: Vec<usize> = doubtful.map(|gain| gain.effect).collect();
             let wider = structure.widened(&short).in_doubt(&doubtful);
             (model, report) = WorldModel::fit_to(data, ModelKind::Causal, &wider, params)?;
-            model.narrow();
         }
         let (names, causes) = (schema.effects(), schema.causes());
         let shortfall = |&Gain { effect, nats, certain, errors, .. }: &Gain| {
@@ -244,7 +243,7 @@ impl WorldModel {
 
     /// Removes the states that were only tried and that every member has pruned under every action.
     /// No prediction changes. Actions are never pruned, so tried actions stay.
-    fn narrow(&mut self) {
+    pub(super) fn narrow(&mut self) {
         let states = self.structure.states();
         let uses = |effect: usize, cause: usize| {
             cause >= states

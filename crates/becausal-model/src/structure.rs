@@ -2,7 +2,7 @@
 
 use becausal_core::data::Transitions;
 use becausal_core::schema::{Kind, Role, Schema, Variable};
-use becausal_discovery::{CausalGraph, Pair, Verdict};
+use becausal_discovery::{CausalGraph, Pair, Reason, Verdict};
 
 /// Minimum strength at which a suspected proxy is still a parent.
 const MIN_PROXY_STRENGTH: f64 = 0.05;
@@ -44,9 +44,10 @@ impl Structure {
         let mut wider = self.clone();
         for &effect in effects {
             let everything = 0..self.states + self.actions;
-            let found = &self.parents[effect];
-            wider.tried[effect] =
-                everything.clone().filter(|cause| !found.contains(cause)).collect();
+            let is_found = |cause: &usize| {
+                self.parents[effect].contains(cause) && !self.is_tried(effect, *cause)
+            };
+            wider.tried[effect] = everything.clone().filter(|cause| !is_found(cause)).collect();
             wider.parents[effect] = everything.collect();
         }
         wider
@@ -91,13 +92,51 @@ impl Structure {
         self.tried[effect].contains(&cause)
     }
 
-    /// The edges of a graph of this schema's variables. An edge that is weak *and* suspected to be a
-    /// proxy for another cause is left out: neither predictions nor explanations gain by it.
+    /// What a world model of this schema's variables reads: the edges of a graph, and the pairs about
+    /// which the data cannot tell. The latter are tried, and pruned where the networks do not use them.
+    ///
+    /// - An edge that is weak *and* suspected to be a proxy for another cause is left out: neither
+    ///   predictions nor explanations gain by it.
+    /// - Of causes that carry the same values, one is kept: the effect's own value before, or the first.
+    /// - An action that follows from the state is kept: its effect cannot be told from that of the state,
+    ///   but an explanation that denies it would be wrong.
+    /// - A cause or an effect that never changes is left out: there is nothing to learn.
     ///
     /// # Panics
     /// When the graph is of other variables ([`CausalGraph::for_schema`] checks that).
     #[must_use]
     pub fn of(schema: &Schema, graph: &CausalGraph) -> Self {
+        let mut structure = Self::edges_of(schema, graph);
+        for pair in graph.pairs().iter().filter(|pair| pair.verdict == Verdict::Untestable) {
+            let (cause, effect) = (pair.cause.0, pair.effect.0);
+            let is_certain = match &pair.reason {
+                Some(Reason::Constant { .. } | Reason::NeverVaried { .. }) => continue,
+                Some(Reason::Duplicate { of }) => {
+                    let twin = graph.causes().iter().position(|name| name == of);
+                    let is_kept = |twin| {
+                        structure.parents[effect].contains(&twin)
+                            || twin == effect
+                            || (twin < cause && cause != effect)
+                    };
+                    if twin.is_some_and(is_kept) {
+                        continue;
+                    }
+                    true
+                }
+                Some(Reason::FollowsState { .. }) => true,
+                _ => false,
+            };
+            structure.parents[effect].push(cause);
+            if !is_certain {
+                structure.tried[effect].push(cause);
+            }
+        }
+        structure.parents.iter_mut().for_each(|parents| parents.sort_unstable());
+        structure
+    }
+
+    /// The edges of a graph, except the weak ones that may stand for others.
+    fn edges_of(schema: &Schema, graph: &CausalGraph) -> Self {
         let (states, actions) = counts(schema);
         let counts = |pair: &&Pair| {
             let doubtful = pair.proxy && pair.strength < MIN_PROXY_STRENGTH && pair.given.is_none();
@@ -129,7 +168,7 @@ impl Structure {
                 pair.verdict = Verdict::Edge;
             }
         }
-        Self::of(schema, &graph)
+        Self::edges_of(schema, &graph)
     }
 
     /// The same without the actions.
@@ -249,7 +288,6 @@ mod tests {
 
     use super::*;
     use becausal_core::data::Row;
-    use becausal_discovery::Reason;
 
     #[test]
     fn weak_proxies_are_not_parents() {

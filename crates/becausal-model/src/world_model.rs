@@ -114,7 +114,10 @@ impl WorldModel {
             .collect();
         let (members, reports) = fitted?.into_iter().unzip();
         let (sizes, encoding) = (params.sizes, Arc::clone(encoding));
-        let model = Self { kind, encoding, structure, persistence, sizes, members };
+        let mut model = Self { kind, encoding, structure, persistence, sizes, members };
+        if kind == ModelKind::Causal {
+            model.narrow();
+        }
         Ok((model, FitReport { members: reports, held_out: data.split.held_out.clone() }))
     }
 

@@ -55,6 +55,10 @@ pub(super) fn sentence(schema: &Schema, doubt: &Doubt, first: usize) -> String {
             counted(*members, "network"),
             pair(schema, *from, *to)
         ),
+        Doubt::Confounded { node, reason } => {
+            let what = title(schema, *node);
+            format!("the data cannot tell what {what} does: {}", reason_words(reason))
+        }
         Doubt::WithoutPolicy => {
             "the policy is not known: later actions stay as recorded, whatever they depend on"
                 .to_owned()

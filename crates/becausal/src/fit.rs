@@ -17,8 +17,15 @@ use crate::log::Log;
 use crate::record::{FitRecord, HELD_OUT, Record};
 use crate::run::Run;
 
-/// With fewer episodes nothing is held out: there is too little to learn from.
+/// With fewer episodes, stretches of them are held out: too little would be left of so few.
 const MIN_EPISODES: usize = 4;
+
+/// Rows of such a stretch, at most. Long enough that most rows are far from the rows of another one, and
+/// short enough that a log of a few thousand rows has dozens.
+const MAX_STRETCH_ROWS: usize = 50;
+
+/// A short log has at least this many stretches.
+const MIN_STRETCHES: usize = 8;
 
 /// How to fit.
 ///
@@ -187,6 +194,7 @@ impl FitParams {
             seed: self.seed,
             held_out: if self.test.is_some() { 0.0 } else { self.held_out },
             held_out_first: true,
+            stretches: is_long(log.transitions()),
             graph_given: self.graph.is_some(),
             test_given: self.test.is_some(),
             origin: log.origin().cloned(),
@@ -194,21 +202,36 @@ impl FitParams {
     }
 }
 
-/// The episodes that are learned from, and those that are only scored on.
+/// What is learned from, and what is only scored on.
 pub(crate) struct Split {
-    pub learned: Vec<usize>,
-    pub held_out: Vec<usize>,
+    /// The episodes to learn from; stretches where there are few episodes.
+    pub learned: Transitions,
+    /// Their rows, ascending.
+    rows: Vec<usize>,
+    /// The episodes or stretches to score on, where there are some.
+    pub held_out: Option<Transitions>,
 }
 
 impl Split {
-    /// Holds out a share of the episodes; nothing where there are too few of them.
+    /// Holds out a share of the episodes; of stretches where there are too few episodes.
     pub fn of(data: &Transitions, share: f64, seed: u64) -> Self {
-        if data.episodes() < MIN_EPISODES || share == 0.0 {
-            return Self { learned: (0..data.episodes()).collect(), held_out: Vec::new() };
+        let rows = (data.len() / MIN_STRETCHES).clamp(1, MAX_STRETCH_ROWS);
+        let parts = if is_long(data) { data.in_stretches(rows) } else { data.clone() };
+        if share == 0.0 || parts.episodes() < MIN_EPISODES {
+            return Self { rows: (0..data.len()).collect(), learned: parts, held_out: None };
         }
-        let split = data.split_episodes(share, &mut Stream::keyed(seed, &[7]));
-        Self { learned: split.train, held_out: split.held_out }
+        let split = parts.split_episodes(share, &mut Stream::keyed(seed, &[7]));
+        Self {
+            rows: parts.rows_of(&split.train),
+            learned: parts.select_episodes(&split.train),
+            held_out: Some(parts.select_episodes(&split.held_out)),
+        }
     }
+}
+
+/// Whether a log has so few episodes that stretches of them are held out.
+pub(crate) fn is_long(data: &Transitions) -> bool {
+    data.episodes() < MIN_EPISODES
 }
 
 /// How a fit went.
@@ -243,16 +266,14 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
     }
     let share = if params.test.is_some() { 0.0 } else { params.held_out };
     let split = Split::of(data, share, params.seed);
-    let learned =
-        if split.held_out.is_empty() { data.clone() } else { data.select_episodes(&split.learned) };
-    let mut graph = find_graph(&schema, &learned, params)?;
+    // Discovery knows itself what to do with few episodes.
+    let mut graph = find_graph(&schema, &data.select_rows(&split.rows), params)?;
     let structure = Structure::of(&schema, &graph);
     let model_params = params.model_params();
-    let prepared = FitData::new(&learned, &model_params)?;
+    let prepared = FitData::new(&split.learned, &model_params)?;
     let scored_on = match &params.test {
         Some(test) => Some(test.transitions().clone()),
-        None if split.held_out.is_empty() => None,
-        None => Some(data.select_episodes(&split.held_out)),
+        None => split.held_out,
     };
     let scored = scored_on.as_ref().unwrap_or(data);
     let kinds = if params.compare { ModelKind::ALL.to_vec() } else { vec![params.model] };

@@ -51,6 +51,8 @@ pub struct FitRecord {
     pub held_out: f64,
     /// Whether episodes were held out before discovery; earlier versions discovered on all rows.
     pub held_out_first: bool,
+    /// Whether stretches were held out of a log with few episodes.
+    pub stretches: bool,
     /// Whether a graph was given, from a file or from memory.
     pub graph_given: bool,
     /// Whether another log was given to score on, from a file or from memory.
@@ -84,6 +86,8 @@ struct FitFile {
     /// Earlier versions held a tenth out, after discovery, and did not say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     held_out: Option<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    stretches: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     graph_given: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -142,6 +146,7 @@ impl FitRecord {
                 Err(_) => Seed::Text(self.seed.to_string()),
             },
             held_out: self.held_out_first.then_some(self.held_out),
+            stretches: self.stretches,
             graph_given: self.graph_given,
             test_given: self.test_given,
         };
@@ -182,6 +187,7 @@ impl FitRecord {
             seed,
             held_out: file.held_out.unwrap_or(HELD_OUT),
             held_out_first: file.held_out.is_some(),
+            stretches: file.stretches,
             origin: Origin::parse(text),
         })
     }
@@ -260,6 +266,7 @@ mod tests {
             seed: u64::MAX,
             held_out: 0.1,
             held_out_first: true,
+            stretches: true,
             graph_given: true,
             test_given: false,
             origin: Some(Origin { environment: "CartPole-v1".to_owned(), ..Origin::default() }),

@@ -278,6 +278,9 @@ impl ScoredOn {
             Self::HeldOutOfFit => {
                 "held-out episodes: the fit did not see them, but the graph may have been discovered from them"
             }
+            Self::HeldOutStretches => {
+                "held-out stretches of the log: neither discovery nor the fit saw them, but both saw the rows before and after"
+            }
             Self::Test => "another log",
             Self::Training => "the rows that it learned from: nothing was held out",
             Self::TestIsGone => {

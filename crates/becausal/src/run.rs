@@ -33,13 +33,15 @@ use std::sync::Arc;
 
 use becausal_core::data::Origin;
 use becausal_core::env::{
-    AnyEnvironment, MAX_EPISODE_STEPS, Options, episode_seed, parse_action, play_episode, rollout,
+    AnyEnvironment, MAX_EPISODE_STEPS, Options, episode_seed, play_episode, rollout,
 };
+use becausal_core::schema::Kind;
 use becausal_core::trajectory::Trajectory;
 use becausal_core::{Environment, Policy, RandomPolicy, Schema, Transitions};
 use becausal_discovery::CausalGraph;
 use becausal_explain::{
-    Acting, Agent, Ask, Audit, AuditParams, Change, Explainer, Moment, NEGLIGIBLE, Scale, audit,
+    Acting, Agent, Ask, Audit, AuditParams, Change, ExplainError, Explainer, Moment, NEGLIGIBLE,
+    Scale, audit,
 };
 use becausal_learn::ActorCritic;
 use becausal_model::{ModelKind, Scores, WorldModel};
@@ -47,7 +49,7 @@ use becausal_model::{ModelKind, Scores, WorldModel};
 use crate::answer::Answer;
 use crate::episode::{Episode, replay_steps};
 use crate::error::Error;
-use crate::fit::{FitSummary, Split};
+use crate::fit::{FitSummary, Split, is_long};
 use crate::graph_view::GraphView;
 use crate::record::Record;
 use crate::train::TrainSummary;
@@ -86,6 +88,8 @@ pub enum ScoredOn {
     HeldOut,
     /// Held-out episodes that the fit did not see; the graph may come from the same log.
     HeldOutOfFit,
+    /// Held-out stretches of a few long episodes: neither discovery nor the fit saw them.
+    HeldOutStretches,
     /// Another log.
     Test,
     /// The rows that were learned from: nothing was held out.
@@ -146,9 +150,9 @@ impl Run {
         };
         let scored_on = match &record {
             Record::Fit(fit) => {
-                let split = Split::of(&data, fit.held_out, fit.seed);
-                let held_out = !fit.test_given && !split.held_out.is_empty();
-                held_out.then(|| data.select_episodes(&split.held_out))
+                // Earlier versions held nothing out of a log with few episodes.
+                let held_out = !fit.test_given && (fit.stretches || !is_long(&data));
+                if held_out { Split::of(&data, fit.held_out, fit.seed).held_out } else { None }
             }
             Record::Train(_) => None,
         };
@@ -288,6 +292,7 @@ impl Run {
             (Record::Fit(fit), _) if fit.graph_given || !fit.held_out_first => {
                 ScoredOn::HeldOutOfFit
             }
+            (Record::Fit(fit), _) if fit.stretches => ScoredOn::HeldOutStretches,
             _ => ScoredOn::HeldOut,
         };
         RunScores { scores: self.model.score(self.scored_on.as_ref().unwrap_or(&self.data)), on }
@@ -404,8 +409,16 @@ impl Run {
     /// # Errors
     /// When there is no such action, a parameter is out of its range, or the moment is of other variables.
     pub fn why_not(&self, moment: &Moment, action: &str, ask: &Ask) -> Result<Answer, Error> {
-        let action = parse_action(&self.schema, action)?;
-        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.why_not(moment, &action)?)))
+        let change = Change::parse(&self.schema, action, moment.action())?;
+        if let Some(&(slot, _)) = change.state.first() {
+            let message = format!(
+                "`{}` is a state: ask what if it had been different",
+                self.schema.slots()[slot].name
+            );
+            return Err(ExplainError::Change { text: action.to_owned(), message }.into());
+        }
+        self.check_seen(action, &change)?;
+        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
     }
 
     /// What if the state, the action or both had been different: `money=400,build=none`?
@@ -414,8 +427,27 @@ impl Run {
     /// When there is no such variable or value, a parameter is out of its range, or the moment is of
     /// other variables.
     pub fn what_if(&self, moment: &Moment, change: &str, ask: &Ask) -> Result<Answer, Error> {
-        let change = Change::parse(&self.schema, change, moment.action())?;
+        let (text, change) = (change, Change::parse(&self.schema, change, moment.action())?);
+        self.check_seen(text, &change)?;
         Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
+    }
+
+    /// Refuses an action with a label that the data never have: nothing was learned about it.
+    fn check_seen(&self, text: &str, change: &Change) -> Result<(), Error> {
+        for (slot, &value) in self.schema.action_slots().zip(change.action.iter().flatten()) {
+            let kind = &self.schema.variable_of(slot).kind;
+            let is_label = matches!(kind, Kind::Categorical(_) | Kind::Boolean);
+            let column = self.data.column(slot);
+            if is_label && !(0..column.len()).any(|row| column.get(row) == value) {
+                let message = format!(
+                    "cannot be told from this data: `{}` is never {} in it",
+                    self.schema.slots()[slot].name,
+                    kind.show(value)
+                );
+                return Err(ExplainError::Change { text: text.to_owned(), message }.into());
+            }
+        }
+        Ok(())
     }
 
     /// How often the answers hold in the environment, under the run's own policy.

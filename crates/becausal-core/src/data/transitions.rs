@@ -271,6 +271,20 @@ impl Transitions {
         part
     }
 
+    /// The same rows, with long episodes cut into stretches of about `rows` rows. No transition is lost:
+    /// each has its own next state.
+    #[must_use]
+    pub fn in_stretches(&self, rows: usize) -> Self {
+        let mut cut = self.clone();
+        cut.starts.clear();
+        for episode in 0..self.episodes() {
+            let range = self.episode(episode);
+            let parts = (range.len() / rows.max(1)).max(1);
+            cut.starts.extend((0..parts).map(|part| range.start + part * range.len() / parts));
+        }
+        cut
+    }
+
     /// A copy of some rows, in ascending order. Each row stays in its episode.
     ///
     /// # Panics

@@ -288,7 +288,7 @@ pub fn targets(schema: &Schema, names: &[String]) -> Result<Vec<usize>, ChainErr
 
 impl Origin {
     /// The nodes where all paths begin.
-    pub(super) fn nodes(&self, shape: &Shape) -> Vec<Node> {
+    pub(crate) fn nodes(&self, shape: &Shape) -> Vec<Node> {
         let actions = (0..shape.actions.len()).filter(|_| self.action).map(|i| Node::action(0, i));
         let states = self.states.iter().filter(|&&state| state < shape.states.len());
         actions.chain(states.map(|&state| Node::state(0, state))).collect()

@@ -1,4 +1,5 @@
 //! The front door and trainings from beginning to end.
 
 mod front_door;
+mod logs;
 mod training;

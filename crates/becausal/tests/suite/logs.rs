@@ -1,0 +1,236 @@
+//! Logs as they are: a column twice, a controller that never tries anything else, one long recording.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use becausal::{Ask, FitParams, Log, Missing, ReadParams, Run, Schema, ScoredOn, Stream};
+
+/// A greenhouse whose rules are known.
+struct Greenhouse {
+    temperature: f64,
+    humidity: f64,
+    outside: f64,
+}
+
+const DEVICES: [&str; 3] = ["off", "heat", "vent"];
+
+impl Greenhouse {
+    fn new(stream: &mut Stream) -> Self {
+        Self {
+            temperature: stream.uniform(12.0, 28.0),
+            humidity: stream.uniform(40.0, 80.0),
+            outside: stream.uniform(0.0, 20.0),
+        }
+    }
+
+    fn step(&mut self, device: usize, noise: [f64; 3]) -> f64 {
+        let warmth = [0.0, 1.5, -1.0][device];
+        self.temperature += 0.05 * (self.outside - self.temperature) + warmth + 0.1 * noise[0];
+        let dried = if device == 2 { 4.0 } else { 0.0 };
+        self.humidity += 0.3 - dried - 0.02 * (self.humidity - 55.0) + 0.3 * noise[1];
+        self.outside += 0.2 * noise[2];
+        let energy = if device == 1 { 0.3 } else { 0.0 };
+        -(self.temperature - 21.0).abs() - f64::from(u8::from(self.humidity > 65.0)) - energy
+    }
+}
+
+/// One step of an episode: the state before, the device, the noise.
+type Logged = ([f64; 3], usize, [f64; 3]);
+
+/// Which device a controller switches on.
+type Controller = fn(&Greenhouse, &mut Stream) -> usize;
+
+fn at_random(_: &Greenhouse, stream: &mut Stream) -> usize {
+    stream.below(3)
+}
+
+fn thermostat(now: &Greenhouse, _: &mut Stream) -> usize {
+    if now.temperature < 20.0 { 1 } else { usize::from(now.humidity > 65.0) * 2 }
+}
+
+fn record(episodes: usize, steps: usize, controller: Controller) -> Vec<Vec<Logged>> {
+    let mut stream = Stream::new(5);
+    let mut episode = |_| {
+        let mut now = Greenhouse::new(&mut stream);
+        let mut step = |_| {
+            let before = [now.temperature, now.humidity, now.outside];
+            let device = controller(&now, &mut stream);
+            let noise = [stream.normal(), stream.normal(), stream.normal()];
+            now.step(device, noise);
+            (before, device, noise)
+        };
+        (0..steps).map(&mut step).collect()
+    };
+    (0..episodes).map(&mut episode).collect()
+}
+
+/// The log as a file, with the temperature in a second column if `twice`.
+fn read(episodes: &[Vec<Logged>], twice: bool) -> Log {
+    let mut text = String::from(if twice {
+        "episode,temperature,thermometer,humidity,outside,device\n"
+    } else {
+        "episode,temperature,humidity,outside,device\n"
+    });
+    for (number, steps) in episodes.iter().enumerate() {
+        for ([temperature, humidity, outside], device, _) in steps {
+            let again = if twice { format!("{temperature},") } else { String::new() };
+            let device = DEVICES[*device];
+            let _ = writeln!(text, "{number},{temperature},{again}{humidity},{outside},{device}");
+        }
+    }
+    let thermometer = if twice { "thermometer = { kind = \"continuous\" }\n" } else { "" };
+    let schema = format!(
+        "name = \"Greenhouse\"\n[state]\ntemperature = {{ kind = \"continuous\" }}\n{thermometer}\
+         humidity = {{ kind = \"continuous\" }}\noutside = {{ kind = \"continuous\" }}\n\
+         [action]\ndevice = {{ kind = \"categorical\", labels = [\"off\", \"heat\", \"vent\"] }}\n\
+         [reward]\ncomfort = \"-abs(temperature' - 21)\"\ndamp = \"if(humidity' > 65, -1, 0)\"\n\
+         energy = \"if(device == heat, -0.3, 0)\"\n"
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log.csv");
+    std::fs::write(&path, text).expect("written");
+    let schema = Arc::new(Schema::parse(&schema).expect("a schema"));
+    becausal::read(&path, &ReadParams::default().schema(schema)).expect("a log")
+}
+
+fn small() -> FitParams {
+    FitParams::default().members(2).steps(300)
+}
+
+/// How much less is earned within five steps with another device, the later ones as recorded.
+fn truth(steps: &[Logged], at: usize, other: usize) -> f64 {
+    let course = |first: usize| -> f64 {
+        let [temperature, humidity, outside] = steps[at].0;
+        let mut now = Greenhouse { temperature, humidity, outside };
+        let later = steps[at..].iter().take(5).enumerate();
+        later.map(|(step, l)| now.step(if step == 0 { first } else { l.1 }, l.2)).sum()
+    };
+    course(steps[at].1) - course(other)
+}
+
+/// Asks why not each other device in some steps. Returns how often the sign of the difference is right,
+/// where it is not negligible, and the caveats.
+fn signs(run: &Run, episodes: &[Vec<Logged>]) -> (f64, Vec<Vec<String>>) {
+    let (mut right, mut asked) = (0, 0);
+    let mut caveats = Vec::new();
+    for episode in 0..10 {
+        let moment = run.recorded(episode, 7).expect("a step");
+        let steps = &episodes[episode];
+        for other in (0..3).filter(|&other| other != steps[7].1) {
+            let Ok(answer) = run.why_not(&moment, DEVICES[other], &Ask::default()) else {
+                continue;
+            };
+            let json = answer.json();
+            let claimed = json["credit"]["difference"].as_f64().expect("a difference");
+            let list = |part: &serde_json::Value| -> Vec<String> {
+                let texts = part["against"].as_array().into_iter().flatten();
+                texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
+            };
+            caveats.push(
+                [list(&json), list(&json["factual"]), list(&json["counterfactual"])].concat(),
+            );
+            let true_difference = truth(steps, 7, other);
+            if true_difference.abs() > 0.3 {
+                asked += 1;
+                right += usize::from((claimed > 0.0) == (true_difference > 0.0));
+            }
+        }
+    }
+    assert!(asked >= 10, "{asked} cases");
+    (right as f64 / asked as f64, caveats)
+}
+
+#[test]
+fn of_a_column_that_is_there_twice_one_is_kept_and_the_other_is_named() {
+    let episodes = record(80, 30, at_random);
+    let run = becausal::fit(&read(&episodes, true), &small()).expect("a run");
+    let parents = run.model().structure().parents(0);
+    assert!(parents.contains(&0) && !parents.contains(&1), "{parents:?}");
+    let (right, caveats) = signs(&run, &episodes);
+    assert!(right >= 0.95, "{right}");
+    let named = |caveats: &Vec<String>| caveats.iter().any(|text| text.contains("`thermometer`"));
+    assert!(caveats.iter().all(named), "{caveats:?}");
+    // The model does not read the other one, so a change of it shows nothing: that is said.
+    let moment = run.recorded(0, 5).expect("a step");
+    let answer = run.what_if(&moment, "thermometer=40", &Ask::default()).expect("an answer");
+    assert!(answer.text().contains("duplicate of `temperature`"), "{}", answer.text());
+}
+
+#[test]
+fn an_action_that_follows_from_the_state_stays_a_cause_with_a_caveat() {
+    let episodes = record(80, 30, thermostat);
+    let run = becausal::fit(&read(&episodes, false), &small()).expect("a run");
+    let graph = run.graph().to_string();
+    assert!(graph.contains("the policy never varies `device` on its own"), "{graph}");
+    assert!(run.model().structure().parents(0).contains(&3), "the device is a parent");
+    let (right, caveats) = signs(&run, &episodes);
+    let said = |caveats: &Vec<String>| {
+        caveats.iter().any(|text| text.contains("the policy never varies `device` on its own"))
+    };
+    assert!(caveats.iter().all(said), "{caveats:?}");
+    assert!(right >= 0.95, "{right}");
+}
+
+#[test]
+fn a_few_random_actions_make_it_testable() {
+    let explore: Controller = |now, stream| {
+        if stream.below(10) == 0 { stream.below(3) } else { thermostat(now, stream) }
+    };
+    let log = read(&record(80, 30, explore), false);
+    let graph = becausal::discover(log.transitions(), &becausal::DiscoverParams::default());
+    let graph = graph.expect("a graph");
+    let edges: Vec<(String, String)> = graph
+        .edges()
+        .map(|pair| (graph.causes()[pair.cause.0].clone(), graph.effects()[pair.effect.0].clone()))
+        .collect();
+    assert!(edges.contains(&("device".to_owned(), "temperature'".to_owned())), "{edges:?}");
+}
+
+#[test]
+fn one_long_recording_is_fitted_and_stretches_of_it_are_held_out() {
+    let log = read(&record(1, 1500, at_random), false);
+    let run = becausal::fit(&log, &small()).expect("a run");
+    let scored = run.scores();
+    assert_eq!(scored.on, ScoredOn::HeldOutStretches);
+    assert!((100..300).contains(&scored.scores.rows), "{}", scored.scores.rows);
+    assert_eq!(run.graph().get().expect("a graph").rows + scored.scores.rows, 1499);
+    assert!(scored.scores.variables[0].error < 0.1);
+    assert_eq!(run.data().episodes(), 1, "the log itself is not cut");
+    let folder = tempfile::tempdir().expect("a folder");
+    run.save(folder.path().join("run")).expect("written");
+    assert_eq!(Run::open(folder.path().join("run")).expect("a run").scores(), scored);
+}
+
+#[test]
+fn what_was_never_tried_cannot_be_told_and_the_rest_of_an_action_is_as_recorded() {
+    let never_vents: Controller = |_, stream| stream.below(2);
+    let run = becausal::fit(&read(&record(20, 20, never_vents), false), &small()).expect("a run");
+    let moment = run.recorded(0, 5).expect("a step");
+    let refused =
+        run.why_not(&moment, "vent", &Ask::default()).expect_err("never tried").to_string();
+    assert!(refused.contains("cannot be told from this data: `device` is never vent"), "{refused}");
+    let state =
+        run.why_not(&moment, "outside=3", &Ask::default()).expect_err("a state").to_string();
+    assert!(state.contains("`outside` is a state"), "{state}");
+
+    let text = "name = \"Two\"\n[state]\nx = { kind = \"continuous\" }\n[action]\n\
+                a = { kind = \"boolean\" }\nb = { kind = \"boolean\" }\n[reward]\nr = \"x'\"\n";
+    let mut log = String::from("episode,x,a,b\n");
+    let mut stream = Stream::new(1);
+    for row in 0..200 {
+        let (x, a, b) = (stream.normal(), stream.below(2), stream.below(2));
+        let _ = writeln!(log, "{},{x},{a},{b}", row / 20);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("log.csv"), log).expect("written");
+    let schema = Arc::new(Schema::parse(text).expect("a schema"));
+    let params = ReadParams::default().schema(schema).missing(Missing::Drop);
+    let log = becausal::read(folder.path().join("log.csv"), &params).expect("a log");
+    let run = becausal::fit(&log, &FitParams::default().members(1).steps(20)).expect("a run");
+    let moment = run.recorded(0, 3).expect("a step");
+    let [a, b] = moment.action() else { panic!("two actions") };
+    let other = if *a == 0.0 { "a=true" } else { "a=false" };
+    let answer = run.why_not(&moment, other, &Ask::default()).expect("an answer");
+    let kept = if *b == 0.0 { "b = false" } else { "b = true" };
+    assert!(answer.sentence().contains(kept), "{}", answer.sentence());
+}
