@@ -232,8 +232,10 @@ impl WorldModel {
         let predict = |member: &Member| member.predict(&rows.inputs, &self.structure);
         let outputs: Vec<Block> = self.members[..members].par_iter().map(predict).collect();
         let of_effect = |effect: usize| {
-            let each: Vec<Vec<f64>> =
-                outputs.iter().map(|o| likelihoods(&self.encoding, rows, effect, o)).collect();
+            let each: Vec<Vec<f64>> = outputs
+                .iter()
+                .map(|o| likelihoods(&self.encoding, rows, effect, (o, effect)))
+                .collect();
             let mixed =
                 |row: usize| log_mean(&each.iter().map(|rows| rows[row]).collect::<Vec<_>>());
             (0..rows.inputs.rows()).map(mixed).collect()

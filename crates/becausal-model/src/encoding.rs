@@ -207,19 +207,19 @@ impl Encoding {
         variable.is_some_and(|v| matches!(v.kind, Kind::Continuous(_) | Kind::Integer(_)))
     }
 
-    /// Recomputes `before` from the features of a state variable.
-    pub fn update_before(&self, state: usize, inputs: &mut Inputs) {
-        let columns = inputs.states.shape.columns;
+    /// The values before the step, on the scale of the targets, from the features `[rows, features]` of a
+    /// state variable: the target and its values, for each number among them.
+    #[must_use]
+    pub fn before_of(&self, state: usize, features: &[f32]) -> Vec<(usize, Vec<f32>)> {
+        let columns = self.features(Role::State);
         let of_state = self.targets.iter().enumerate().filter(|(_, t)| t.effect == state);
-        for (element, (at, target)) in of_state.enumerate() {
-            let Some(slot) = target.before else { continue };
-            let (from, to) = (self.inputs[slot], target.scale);
-            let states = inputs.states.group(state);
-            for (row, into) in inputs.before.group_mut(at).iter_mut().enumerate() {
-                let value = from.mean + from.scale * f64::from(states[row * columns + element]);
-                *into = single(to.apply(value));
-            }
-        }
+        let before = |(element, (at, target)): (usize, (usize, &Target))| {
+            let (from, to) = (self.inputs[target.before?], target.scale);
+            let value = |row: &[f32]| from.mean + from.scale * f64::from(row[element]);
+            let rows = features.chunks_exact(columns);
+            Some((at, rows.map(|row| single(to.apply(value(row)))).collect()))
+        };
+        of_state.enumerate().filter_map(before).collect()
     }
 
     /// Encodes all rows of some transitions.

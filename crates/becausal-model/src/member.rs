@@ -151,6 +151,14 @@ impl Member {
         Some(tape.value(alpha).clone())
     }
 
+    /// The network, if it has influence weights.
+    pub fn causal(&self) -> Option<&CausalNetwork> {
+        match &self.network {
+            Network::Causal(network) => Some(network),
+            Network::Dense(_) | Network::Constant(_) => None,
+        }
+    }
+
     /// Changes which values are persistent.
     pub fn set_persistence(&mut self, persistence: &Persistence) {
         if let Network::Causal(network) = &mut self.network {

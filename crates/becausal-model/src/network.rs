@@ -6,7 +6,7 @@ use becausal_core::Stream;
 use becausal_core::schema::Role;
 use becausal_nn::{
     Activation, Block, Gru, Layer, Parameter, Parameters, Perceptron, Shape, Source, Tape,
-    VARIANCE_PRESERVING_GAIN, Variable,
+    VARIANCE_PRESERVING_GAIN, Variable, add_scaled, simd,
 };
 
 use super::attention::attention;
@@ -69,6 +69,16 @@ pub(super) struct Outputs {
     pub distributions: Variable,
     /// The influence weights: `[effects, distinct actions, states + 1]`.
     pub alpha: Variable,
+}
+
+/// What the questions about single effects of the same rows have in common.
+pub(super) struct Common {
+    /// The encodings of the states: `[states, rows, encoding]`.
+    encodings: Block,
+    /// The influence weights: `[effects, distinct actions, states + 1]`.
+    alpha: Block,
+    /// The contributions of the action: `[effects, distinct actions, hidden]`.
+    action: Block,
 }
 
 impl CausalNetwork {
@@ -157,6 +167,77 @@ impl CausalNetwork {
         let persistence = &self.persistence;
         let distributions = persist(tape, decoded, &before, &action_of, persistence, &self.targets);
         Outputs { distributions, alpha }
+    }
+
+    /// What the questions about single effects of the same rows have in common.
+    pub fn common(
+        &self,
+        tape: &mut Tape<'_>,
+        inputs: &Inputs,
+        structure: &Structure,
+        pruned: Option<&[bool]>,
+    ) -> Common {
+        let states = tape.input(inputs.states.clone());
+        let encodings = self.state_encoders.forward(tape, states, Source::Each);
+        let (embedding, alpha) =
+            self.under_actions(tape, inputs.actions.clone(), structure, pruned);
+        let action = self.action_contribution.forward(tape, embedding, Source::Each);
+        let [encodings, alpha, action] =
+            [encodings, alpha, action].map(|variable| tape.value(variable).clone());
+        Common { encodings, alpha, action }
+    }
+
+    /// The structural equation of one effect, with other features `[rows, features]` of one state:
+    /// the parameters of its distributions, `[1, rows, columns]`. The values before the step are not
+    /// added to what persists.
+    pub fn with_other_state(
+        &self,
+        parameters: &Parameters,
+        common: &Common,
+        action_of: &[u32],
+        structure: &Structure,
+        effect: usize,
+        (state, features): (usize, &[f32]),
+    ) -> Block {
+        let Common { encodings, alpha, action } = common;
+        let rows = encodings.shape.rows;
+        let width = encodings.shape.columns;
+        let replaced = self.state_encoders.of_group(parameters, state, features, rows);
+        let weights = |row: usize| alpha.row(effect, action_of[row] as usize);
+        let mut sum = vec![0.0; rows * width];
+        simd(
+            #[inline(always)]
+            || {
+                for (row, into) in sum.chunks_exact_mut(width).enumerate() {
+                    let weights = weights(row);
+                    for &parent in structure.state_parents(effect) {
+                        let encoding = if parent == state {
+                            &replaced[row * width..][..width]
+                        } else {
+                            encodings.row(parent, row)
+                        };
+                        add_scaled(into, weights[parent], encoding);
+                    }
+                }
+            },
+        );
+        let mut hidden = self.contribution.of_group(parameters, effect, &sum, rows);
+        let bias = parameters.of(self.contribution_bias).group(effect);
+        for (row, into) in hidden.chunks_exact_mut(bias.len()).enumerate() {
+            let weight = weights(row)[structure.states()];
+            let action = action.row(effect, action_of[row] as usize);
+            for column in 0..into.len() {
+                into[column] += (1.0 - weight) * bias[column] + weight * action[column];
+            }
+        }
+        Activation::Silu.apply(&mut hidden);
+        let decoded = self.decoder.of_group(parameters, effect, &hidden, rows);
+        Block::new(Shape::new(1, rows, decoded.len() / rows.max(1)), decoded)
+    }
+
+    /// Whether the values of an effect persist under one of the distinct actions: 1 or 0.
+    pub fn stays(&self, effect: usize, action: usize) -> f32 {
+        self.persistence.stays(effect, action)
     }
 
     /// The parts that depend only on the action: embedding and influence weights.

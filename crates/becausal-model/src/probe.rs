@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use becausal_core::Stream;
-use becausal_nn::{Block, Distribution, Head};
+use becausal_nn::{Block, Distribution, Head, Pool, Tape};
+use rayon::prelude::*;
 
 use super::encoding::Encoding;
 use super::inputs::{Encoded, Inputs};
 use super::member::Member;
+use super::network::CausalNetwork;
 use super::structure::Structure;
 
 /// Differences below this share of a variable's usual change do not count as an effect.
@@ -108,39 +110,69 @@ impl Probe {
     pub fn losses(&self, member: &Member, structure: &Arc<Structure>) -> Vec<Vec<f64>> {
         let states = structure.states();
         let mut losses = vec![Vec::new(); structure.effects() * states];
-        let complete = member.predict(&self.rows.inputs, structure);
-        let mut inputs = self.rows.inputs.clone();
-        for &Replacement { effect, state, ref values } in &self.replacements {
-            self.set(&mut inputs, state, values);
-            let without = member.predict(&inputs, structure);
-            self.set(&mut inputs, state, self.rows.inputs.states.group(state));
-            let of = |outputs: &Block| likelihoods(&self.encoding, &self.rows, effect, outputs);
-            let each = of(&complete).into_iter().zip(of(&without));
-            losses[effect * states + state] = each.map(|(with, without)| with - without).collect();
+        let Some(network) = member.causal() else { return losses };
+        let inputs = &self.rows.inputs;
+        let complete = member.predict(inputs, structure);
+        let mut tape = Tape::computing(&member.parameters, Pool::default());
+        let common = network.common(&mut tape, inputs, structure, member.pruned.as_deref());
+        let of_effect =
+            |effect| likelihoods(&self.encoding, &self.rows, effect, (&complete, effect));
+        let with: Vec<Vec<f64>> = (0..structure.effects()).map(of_effect).collect();
+        let loss_of = |&Replacement { effect, state, ref values }: &Replacement| {
+            let parameters = &member.parameters;
+            let action_of = &inputs.action_of;
+            let other = (state, &values[..]);
+            let mut without =
+                network.with_other_state(parameters, &common, action_of, structure, effect, other);
+            self.persist(network, &mut without, effect, other);
+            let without = likelihoods(&self.encoding, &self.rows, effect, (&without, 0));
+            with[effect].iter().zip(without).map(|(with, without)| with - without).collect()
+        };
+        let each: Vec<Vec<f64>> = self.replacements.par_iter().map(loss_of).collect();
+        for (Replacement { effect, state, .. }, loss) in self.replacements.iter().zip(each) {
+            losses[effect * states + state] = loss;
         }
         losses
     }
 
-    /// Sets the values of a state variable.
-    fn set(&self, inputs: &mut Inputs, state: usize, values: &[f32]) {
-        inputs.states.group_mut(state).copy_from_slice(values);
-        self.encoding.update_before(state, inputs);
+    /// Adds the values before the step to the outputs `[1, rows, columns]` of an effect, where they
+    /// persist; those of the replaced state are replaced.
+    fn persist(
+        &self,
+        network: &CausalNetwork,
+        outputs: &mut Block,
+        effect: usize,
+        (state, values): (usize, &[f32]),
+    ) {
+        let inputs = &self.rows.inputs;
+        let columns = outputs.shape.columns;
+        let other =
+            if state == effect { self.encoding.before_of(state, values) } else { Vec::new() };
+        let targets = self.encoding.targets().iter().enumerate();
+        for (at, target) in targets.filter(|(_, t)| t.effect == effect && t.before.is_some()) {
+            let replaced = other.iter().find(|(target, _)| *target == at);
+            let before = replaced.map_or(inputs.before.group(at), |(_, before)| &before[..]);
+            for (row, before) in before.iter().enumerate() {
+                let stays = network.stays(effect, inputs.action_of[row] as usize);
+                outputs.values[row * columns + target.head.column] += stays * before;
+            }
+        }
     }
 }
 
-/// The log-likelihood of each row for an effect, given the outputs of a network. Differences below
-/// [`TOLERANCE`] do not count.
+/// The log-likelihood of each row for an effect, given the outputs of a network and the group of the
+/// effect in them. Differences below [`TOLERANCE`] do not count.
 pub(super) fn likelihoods(
     encoding: &Encoding,
     rows: &Encoded,
     effect: usize,
-    outputs: &Block,
+    (outputs, group): (&Block, usize),
 ) -> Vec<f64> {
     let mut sums = vec![0.0; rows.inputs.rows()];
     let targets = encoding.targets().iter().enumerate();
     for (at, target) in targets.filter(|(_, target)| target.effect == effect) {
         for (row, (into, &value)) in sums.iter_mut().zip(rows.targets.group(at)).enumerate() {
-            let parameters = target.head.parameters(outputs, row);
+            let parameters = Head { group, ..target.head }.parameters(outputs, row);
             *into += tolerant(&target.head, parameters, f64::from(value));
         }
     }
@@ -239,6 +271,58 @@ fn tolerant(head: &Head, parameters: &[f32], value: f64) -> f64 {
         distribution => {
             let mut slopes = vec![0.0; distribution.parameters()];
             distribution.log_likelihood(parameters, value, &mut slopes)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use becausal_core::data::{Row, Transitions};
+    use becausal_core::schema::Schema;
+
+    use super::*;
+    use crate::member::ModelKind;
+    use crate::network::Sizes;
+    use crate::persistence::Persistence;
+
+    /// A network computed effect by effect says what it says as a whole.
+    #[test]
+    fn replacing_a_state_by_itself_loses_nothing() {
+        let text = "name = \"Kinds\"\n[state]\nx = { kind = \"continuous\" }\nn = { kind = \"integer\" }\n\
+                    c = { kind = \"categorical\", labels = [\"r\", \"g\", \"b\"] }\n\
+                    v = { kind = \"continuous\", size = 2 }\n[action]\na = { kind = \"boolean\" }\n\
+                    [reward]\nr = \"x'\"\n";
+        let mut data = Transitions::new(Arc::new(Schema::parse(text).expect("a schema")));
+        let mut stream = Stream::new(3);
+        for _ in 0..50 {
+            let mut state = || {
+                let (n, c) = (stream.below(5) as f64, stream.below(3) as f64);
+                vec![stream.normal(), n, c, stream.normal(), stream.normal()]
+            };
+            let (before, after) = (state(), state());
+            let action = [stream.below(2) as f64];
+            let (outcomes, reward, terminated, truncated) = (&[][..], 0.0, false, false);
+            let (state, action, next) = (&before[..], &action[..], &after[..]);
+            data.push(&Row { state, action, outcomes, next, reward, terminated, truncated });
+        }
+        let encoding = Arc::new(Encoding::of(&data));
+        let structure = Arc::new(Structure::full(data.schema()));
+        let persistence = Persistence::of_all(4);
+        let (kind, sizes) = (ModelKind::Causal, Sizes::default());
+        let member = Member::new(kind, &encoding, &structure, &persistence, sizes, &mut stream);
+        let mut probe = Probe::new(&encoding, &structure, encoding.encode_all(&data), 1);
+        let changed = probe.losses(&member, &structure);
+        assert!(changed.iter().all(|losses| losses.iter().any(|loss| loss.abs() > 1e-4)));
+        for Replacement { state, values, .. } in &mut probe.replacements {
+            *values = probe.rows.inputs.states.group(*state).to_vec();
+        }
+        for losses in probe.losses(&member, &structure) {
+            assert!(
+                losses.len() == 50 && losses.iter().all(|loss| loss.abs() < 1e-4),
+                "{losses:?}"
+            );
         }
     }
 }

@@ -18,6 +18,9 @@ const LATE_PRUNING: f64 = 0.8;
 /// The share of the steps after which nothing more is pruned.
 const LAST_PRUNING: f64 = 0.9;
 
+/// Steps between two reports of progress.
+const REPORTED_STEPS: usize = 10;
+
 /// Options for fitting a world model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelParams {
@@ -120,10 +123,18 @@ impl Training<'_> {
         let mut best = Best::new(&member.parameters, look(&descent, member));
         let mut held = self.holds;
         let mut told = 0;
+        let mut note = self.kind.name().to_owned();
         for step in 1..=steps {
             descent.step(member, held)?;
             let last = step == steps;
             if step % options.interval != 0 && !last {
+                if step % REPORTED_STEPS == 0 {
+                    tracker.advance((step - told) as f64, &note);
+                    told = step;
+                }
+                if tracker.is_stopped() {
+                    return Err(FitError::Stopped);
+                }
                 continue;
             }
             let held_out = look(&descent, member);
@@ -140,7 +151,7 @@ impl Training<'_> {
             let done = last || best.since >= options.patience;
             // A network that stops early has done all its steps.
             let now = if done { steps } else { step };
-            let note = format!("{}, held-out log-likelihood {held_out:.2}", self.kind.name());
+            note = format!("{}, held-out log-likelihood {held_out:.2}", self.kind.name());
             tracker.advance((now - told) as f64, &note);
             told = now;
             if tracker.is_stopped() {

@@ -27,6 +27,9 @@ const MAX_VALIDATION_ROWS: usize = 4096;
 /// Maximum number of held-out rows for measuring which parents matter under an action.
 const MAX_PROBE_ROWS: usize = 4096;
 
+/// Maximum number of rows times parents for the same: with a thousand parents a few hundred rows each.
+const MAX_PROBES: usize = 1 << 20;
+
 /// A model of what follows from a state and an action, fitted to data.
 #[derive(Debug, Clone)]
 pub struct WorldModel {
@@ -82,7 +85,8 @@ impl WorldModel {
         let held_out = held_out_rows.select(&looked_at);
         let holds = kind.has_weights() && params.prune < 1.0;
         let probe = (holds && held_out.inputs.table).then(|| {
-            let probed: Vec<usize> = evenly(looked_at.len(), MAX_PROBE_ROWS).collect();
+            let most = (MAX_PROBES / structure.edges().max(1)).clamp(1, MAX_PROBE_ROWS);
+            let probed: Vec<usize> = evenly(looked_at.len(), most).collect();
             Probe::new(encoding, &structure, held_out.select(&probed), params.seed)
         });
         let training = Training {

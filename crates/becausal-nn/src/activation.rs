@@ -30,18 +30,20 @@ impl Activation {
     /// `[groups, rows, columns]` to the same.
     pub fn forward(self, tape: &mut Tape<'_>, x: Variable) -> Variable {
         let mut y = tape.scratch(tape.value(x).shape);
-        let from = &tape.value(x).values;
+        y.values.copy_from_slice(&tape.value(x).values);
+        self.apply(&mut y.values);
+        tape.push(y, Activate { activation: self, x })
+    }
+
+    /// The same in place, without a tape.
+    pub fn apply(self, values: &mut [f32]) {
         simd(
             #[inline(always)]
-            || {
-                let pairs = y.values.iter_mut().zip(from);
-                match self {
-                    Self::Silu => pairs.for_each(|(y, &x)| *y = x * sigmoid(x)),
-                    Self::Tanh => pairs.for_each(|(y, &x)| *y = tanh(x)),
-                }
+            || match self {
+                Self::Silu => values.iter_mut().for_each(|x| *x *= sigmoid(*x)),
+                Self::Tanh => values.iter_mut().for_each(|x| *x = tanh(*x)),
             },
         );
-        tape.push(y, Activate { activation: self, x })
     }
 }
 

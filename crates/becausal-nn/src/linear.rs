@@ -77,28 +77,54 @@ impl Layer {
     /// From `[groups, rows, in]`, or one shared group of the input, to `[groups, rows, out]`.
     pub fn forward(&self, tape: &mut Tape<'_>, x: Variable, source: Source) -> Variable {
         let parameters = tape.parameters();
-        let weight = parameters.of(self.weight);
-        let Shape { groups, rows: inputs, columns: outputs } = weight.shape;
+        let Shape { groups, columns: outputs, .. } = parameters.of(self.weight).shape;
         let rows = tape.value(x).shape.rows;
         let mut y = tape.scratch(Shape::new(groups, rows, outputs));
         let from = tape.value(x);
         for group in 0..groups {
-            let read = (from.group(read_group(source, group)), rows, inputs, Transposed::No);
-            let weight = (weight.group(group), inputs, outputs, Transposed::No);
-            product(read, weight, y.group_mut(group));
-            if let Some(bias) = self.bias {
-                let bias = parameters.of(bias).group(group);
-                simd(
-                    #[inline(always)]
-                    || {
-                        for row in y.group_mut(group).chunks_exact_mut(outputs.max(1)) {
-                            row.iter_mut().zip(bias).for_each(|(y, bias)| *y += bias);
-                        }
-                    },
-                );
-            }
+            let read = from.group(read_group(source, group));
+            self.write(parameters, group, (read, rows), y.group_mut(group));
         }
         tape.push(y, Linear { layer: *self, x, source })
+    }
+
+    /// One group alone, without a tape: from `[rows, in]` to `[rows, out]`.
+    #[must_use]
+    pub fn of_group(
+        &self,
+        parameters: &Parameters,
+        group: usize,
+        x: &[f32],
+        rows: usize,
+    ) -> Vec<f32> {
+        let mut y = vec![0.0; rows * parameters.of(self.weight).shape.columns];
+        self.write(parameters, group, (x, rows), &mut y);
+        y
+    }
+
+    /// Writes y = x W + b of a group.
+    fn write(
+        &self,
+        parameters: &Parameters,
+        group: usize,
+        (x, rows): (&[f32], usize),
+        y: &mut [f32],
+    ) {
+        let weight = parameters.of(self.weight);
+        let Shape { rows: inputs, columns: outputs, .. } = weight.shape;
+        let weight = (weight.group(group), inputs, outputs, Transposed::No);
+        product((x, rows, inputs, Transposed::No), weight, y);
+        if let Some(bias) = self.bias {
+            let bias = parameters.of(bias).group(group);
+            simd(
+                #[inline(always)]
+                || {
+                    for row in y.chunks_exact_mut(outputs.max(1)) {
+                        row.iter_mut().zip(bias).for_each(|(y, bias)| *y += bias);
+                    }
+                },
+            );
+        }
     }
 }
 

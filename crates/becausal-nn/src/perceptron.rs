@@ -64,4 +64,23 @@ impl Perceptron {
         }
         x
     }
+
+    /// One group alone, without a tape: from `[rows, in]` to `[rows, out]`.
+    #[must_use]
+    pub fn of_group(
+        &self,
+        parameters: &Parameters,
+        group: usize,
+        x: &[f32],
+        rows: usize,
+    ) -> Vec<f32> {
+        let mut x = x.to_vec();
+        for (at, layer) in self.layers.iter().enumerate() {
+            if at > 0 {
+                self.activation.apply(&mut x);
+            }
+            x = layer.of_group(parameters, group, &x, rows);
+        }
+        x
+    }
 }
