@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use becausal::model::{ModelKind, Scores, Shortfall};
-use becausal::render::{Alignment, Table};
+use becausal::render::{Alignment, Table, noise_words};
 use becausal::{FitParams, FitSummary, ReadParams, Run, ScoredOn, fit, quoted, read};
 use serde_json::{Value, json};
 
@@ -110,6 +110,7 @@ fn scores_json(scores: &Scores) -> Value {
                 "explained": v.explained,
                 "log_likelihood": v.log_likelihood,
                 "coverage": v.coverage,
+                "chance": v.chance,
             })
         })
         .collect();
@@ -172,16 +173,18 @@ fn scores_table(scores: &Scores, on: ScoredOn) -> String {
             percent(v.error),
             v.change_error.map_or_else(String::new, percent),
             format!("{:.3}", v.log_likelihood),
-            v.coverage
-                .map_or_else(|| "no noise".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
+            noise_words(v),
         ]);
     }
+    let by_chance = scores.variables.iter().any(|v| v.coverage.is_none() && !v.is_certain());
+    let chance = " Chance: how often the model expects another label than the likeliest.";
     format!(
         "{}\nScored on {} of {}. Error: root mean square over the variable's standard deviation (100 %: \
-         no better than its mean), and over its usual change.\n",
+         no better than its mean), and over its usual change.{}\n",
         table.lines(),
         counted(scores.rows, "row"),
-        on.words()
+        on.words(),
+        if by_chance { chance } else { "" }
     )
 }
 
@@ -201,10 +204,7 @@ fn comparison(compared: &[(ModelKind, Scores)], on: ScoredOn) -> String {
     table.push(each("mean", |scores| percent(scores.mean_error())));
     table.push(each("log-likelihood", |scores| format!("{:.3}", scores.log_likelihood())));
     for (index, variable) in first.variables.iter().enumerate() {
-        let each = compared.iter().map(|(_, scores)| match scores.variables[index].coverage {
-            Some(share) => format!("{:.0} %", 100.0 * share),
-            None => "no noise".to_owned(),
-        });
+        let each = compared.iter().map(|(_, scores)| noise_words(&scores.variables[index]));
         table.push(std::iter::once(format!("{} in 90 % interval", variable.name)).chain(each));
     }
     format!(

@@ -94,6 +94,12 @@ impl<'a> Tracker<'a> {
         Self { listener, task, unit, total, done, stopped }
     }
 
+    /// Begins another task for the same listener.
+    #[must_use]
+    pub fn next(&self, task: &'a str, unit: &'static str, total: usize) -> Self {
+        Self::new(self.listener, task, unit, total)
+    }
+
     /// So many more units are done.
     pub fn advance(&self, units: f64, note: &str) {
         // The lock is held while the listener is told, so that it hears the counts in order.

@@ -36,7 +36,7 @@ pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -
     let (mut pairs, losses) = engine.pairs(&folds, &others, watch);
     drop(folds);
     if frame.rows() >= MIN_PROXY_ROWS && !watch.is_stopped() {
-        engine.flag_proxies(&mut pairs, &unexplained, &losses);
+        engine.flag_proxies(&mut pairs, &unexplained, &losses, watch);
     }
     Findings { pairs, unexplained: Some(unexplained), valid: true }
 }

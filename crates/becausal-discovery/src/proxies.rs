@@ -7,6 +7,7 @@ use super::boost::Growth;
 use super::finding::Finding;
 use super::fold::Effort;
 use super::question::Question;
+use becausal_core::progress::Tracker;
 
 /// A cause may be a proxy if the other inputs leave less than this share of its variance unexplained.
 const MAX_PROXY_UNEXPLAINED: f64 = 0.35;
@@ -27,6 +28,7 @@ impl Engine<'_> {
         pairs: &mut [Vec<Finding>],
         unexplained: &[f64],
         usual: &[f64],
+        watch: &Tracker<'_>,
     ) {
         let suspected = |output: usize, input: usize| {
             let pair: &Finding = &pairs[output][input];
@@ -38,22 +40,29 @@ impl Engine<'_> {
         if suspects.iter().all(Vec::is_empty) {
             return;
         }
+        let asked = self.owners.iter().filter(|&&output| !suspects[output].is_empty()).count();
+        let watch = watch.next("check for proxies", "targets", 2 * asked);
         let losses = |effort: Effort, growth: Growth| -> Vec<(f64, Vec<f64>)> {
             let folds = self.folds(effort);
             let indices = (0..self.owners.len()).into_par_iter();
             let asked = indices.map(|index| {
                 let output = self.owners[index];
-                if suspects[output].is_empty() {
+                if suspects[output].is_empty() || watch.is_stopped() {
                     return (0.0, Vec::new());
                 }
                 let drops: Vec<Vec<usize>> = suspects[output].iter().map(|&i| vec![i]).collect();
                 let question = self.question(index, &self.allowed[output], &drops, &folds);
-                Question { growth, ..question }.losses()
+                let losses = Question { growth, ..question }.losses();
+                watch.advance(1.0, &self.frame.outputs[output].name);
+                losses
             });
             asked.collect()
         };
         let little = losses(Effort::Quarter, self.growth);
         let much = losses(Effort::Thorough, Growth::thorough());
+        if watch.is_stopped() {
+            return;
+        }
         for (index, ((with, little), (_, much))) in little.into_iter().zip(much).enumerate() {
             let output = self.owners[index];
             let variance = self.targets[index].variance(self.frame);

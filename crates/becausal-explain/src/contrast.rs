@@ -85,9 +85,18 @@ pub struct Contrast {
     pub doubts: Vec<Doubt>,
     /// The standard deviations of the variables, if known, and the share of them that is negligible.
     pub scale: Option<(Scale, f64)>,
+    /// Flags and categories of the other course that are up to chance: how probable their values are
+    /// there, by the model.
+    pub chances: Vec<(Node, f64)>,
 }
 
 impl Contrast {
+    /// How probable the value of a node is in the other course, if it is up to chance.
+    #[must_use]
+    pub fn chance(&self, node: Node) -> Option<f64> {
+        self.chances.iter().find(|(other, _)| *other == node).map(|(_, chance)| *chance)
+    }
+
     /// Whether the two values of a node differ by more than a negligible amount; `None` unless both
     /// trajectories have the node.
     #[must_use]

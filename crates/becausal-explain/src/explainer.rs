@@ -20,6 +20,9 @@ use becausal_core::{Node, Policy};
 use becausal_discovery::CausalGraph;
 use becausal_model::{Dynamics, ModelWorld, Noise};
 
+/// A label that is more probable than this is not called a matter of chance.
+const CERTAIN: f64 = 0.95;
+
 /// Why an action: its causal chain, the explanans, and the evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Why {
@@ -108,6 +111,7 @@ impl<'a> Explainer<'a> {
     /// When the moment or the change does not fit the model's schema.
     pub fn what_if(&self, moment: &Moment, change: &Change) -> Result<Contrast, ExplainError> {
         let Comparison { factual, counterfactual, credit } = self.compare(moment, change)?;
+        let chances = self.chances(&counterfactual);
         let origin = change.origin(factual.shape(), moment.state(), moment.action());
         let factual = self.explain(factual, origin.clone())?;
         let counterfactual = self.explain(counterfactual, origin)?;
@@ -119,7 +123,7 @@ impl<'a> Explainer<'a> {
             doubts.push(Doubt::Worse { difference: credit.difference() });
         }
         let change = change.clone();
-        Ok(Contrast { change, factual, counterfactual, minimal, credit, doubts, scale })
+        Ok(Contrast { change, factual, counterfactual, minimal, credit, doubts, scale, chances })
     }
 
     /// What [`why_not`](Self::why_not) and [`what_if`](Self::what_if) claim to happen, without the
@@ -231,6 +235,26 @@ impl<'a> Explainer<'a> {
         let begun = factual.clone().shortened(same);
         let mut world = ModelWorld::new(self.dynamics, at, noise.get(same..).unwrap_or_default());
         Ok(rollout(&mut world, begun, self.ask.horizon, &mut actor)?)
+    }
+
+    /// The flags and categories of predicted steps that are up to chance, and how probable they are.
+    fn chances(&self, trajectory: &Trajectory) -> Vec<(Node, f64)> {
+        let states = trajectory.shape().states.len();
+        let mut chances = Vec::new();
+        for (number, step) in trajectory.steps().iter().enumerate() {
+            if step.recorded {
+                continue;
+            }
+            let each = self.dynamics.chances(&step.state, &step.action, &step.outcomes, &step.next);
+            for (effect, chance) in each.into_iter().enumerate() {
+                let node = match effect.checked_sub(states) {
+                    None => Node::state(number + 1, effect),
+                    Some(outcome) => Node::outcome(number, outcome),
+                };
+                chances.extend(chance.filter(|chance| *chance < CERTAIN).map(|p| (node, p)));
+            }
+        }
+        chances
     }
 
     fn explain(&self, trajectory: Trajectory, origin: Origin) -> Result<Why, ExplainError> {

@@ -36,6 +36,18 @@ pub trait Dynamics: Sync {
     /// in standard deviations; 0 inside.
     fn distance(&self, state: &[f64]) -> Vec<f64>;
 
+    /// How probable the labels of a result are, for each effect that is a flag or a category; `None` for
+    /// numbers.
+    fn chances(
+        &self,
+        _state: &[f64],
+        _action: &[f64],
+        _outcomes: &[f64],
+        _next: &[f64],
+    ) -> Vec<Option<f64>> {
+        vec![None; self.effects().len()]
+    }
+
     /// The names of the effects, next states with a prime.
     fn effects(&self) -> Vec<String> {
         self.schema().effects()

@@ -14,10 +14,14 @@ use becausal_nn::{Backward, Block, Operation, Shape, Tape, Variable};
 use super::encoding::Encoding;
 use super::structure::Structure;
 use super::target::Target;
+use super::world_model::evenly;
 
 /// Minimum number of rows per coefficient of the regression. With fewer, the value counts as
 /// persistent.
 const MIN_ROWS_PER_COEFFICIENT: usize = 10;
+
+/// Maximum number of rows of the regression: it only tells 0 from 1.
+const MAX_REGRESSION_ROWS: usize = 10_000;
 
 /// Which numbers persist under which action: 1 or 0 in `[effects, distinct actions, 1]`. Without a
 /// table of actions there is one row for all of them.
@@ -43,6 +47,9 @@ impl Persistence {
                     rows_of[action as usize].push(row);
                 }
             }
+        }
+        for rows in &mut rows_of {
+            *rows = evenly(rows.len(), MAX_REGRESSION_ROWS).map(|at| rows[at]).collect();
         }
         let mut stays = Block::zeros(Shape::new(structure.effects(), actions, 1));
         for effect in (0..structure.effects()).filter(|&effect| structure.persists(effect)) {

@@ -15,6 +15,9 @@ const NORMAL_90: f64 = 1.644_853_626_951_472_7;
 /// A predicted standard deviation below this share of a variable's usual change counts as no noise.
 const MIN_NOISE: f64 = 0.005;
 
+/// A flag or category whose likeliest value is expected to be wrong less often than this is no noise.
+const MIN_CHANCE: f64 = 0.005;
+
 /// How well an effect is predicted one step ahead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VariableScore {
@@ -32,6 +35,16 @@ pub struct VariableScore {
     /// The share of the values inside the predicted 90 % interval; `None` if the model predicts no
     /// noise.
     pub coverage: Option<f64>,
+    /// For a flag or a category, how often the model expects another value than the likeliest one.
+    pub chance: Option<f64>,
+}
+
+impl VariableScore {
+    /// Whether the model predicts the effect without noise.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.coverage.is_none() && self.chance.is_none_or(|chance| chance < MIN_CHANCE)
+    }
 }
 
 /// How well all effects are predicted.
@@ -98,6 +111,9 @@ struct Sums {
     covered: f64,
     noisy: f64,
     numbers: f64,
+    /// The sum of the probabilities of other labels than the likeliest, and the number of labels.
+    other_labels: f64,
+    labels: f64,
 }
 
 impl Sums {
@@ -129,6 +145,10 @@ impl Sums {
             if matches!(distribution, Distribution::Normal { .. }) {
                 sums.log_likelihood -= target.scale.scale.ln();
             }
+            if let Some(likeliest) = likeliest(&distribution, each.clone()) {
+                sums.labels += 1.0;
+                sums.other_labels += 1.0 - likeliest;
+            }
             if let Some(deviation) = deviation_of_mixture(&distribution, each, &means, mean) {
                 let half = match distribution {
                     Distribution::Rounded { half, .. } => half,
@@ -155,6 +175,8 @@ impl Sums {
         self.covered += other.covered;
         self.noisy += other.noisy;
         self.numbers += other.numbers;
+        self.other_labels += other.other_labels;
+        self.labels += other.labels;
     }
 
     fn score(&self, name: String, rows: usize) -> VariableScore {
@@ -167,8 +189,28 @@ impl Sums {
             explained: 1.0 - square,
             log_likelihood: self.log_likelihood / rows.max(1) as f64,
             coverage: (self.noisy > 0.5 * self.numbers).then(|| self.covered / self.numbers),
+            chance: (self.labels > 0.0).then(|| self.other_labels / self.labels),
         }
     }
+}
+
+/// The probability of the likeliest label under the mixture of the members' distributions; `None` for
+/// numbers.
+fn likeliest<'a>(
+    distribution: &Distribution,
+    each: impl Iterator<Item = &'a [f32]> + Clone,
+) -> Option<f64> {
+    let labels = match distribution {
+        Distribution::Bernoulli => 2,
+        Distribution::Categorical(labels) => *labels,
+        _ => return None,
+    };
+    let members = each.clone().count().max(1) as f64;
+    let of_label = |label: usize| {
+        let chances = each.clone().filter_map(|p| distribution.chance(p, label as f64));
+        chances.sum::<f64>() / members
+    };
+    Some((0..labels).map(of_label).fold(0.0, f64::max))
 }
 
 /// The standard deviation of the mixture of the members' distributions.

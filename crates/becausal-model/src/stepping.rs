@@ -56,6 +56,30 @@ impl Dynamics for WorldModel {
         Noise::of(noise)
     }
 
+    fn chances(
+        &self,
+        state: &[f64],
+        action: &[f64],
+        outcomes: &[f64],
+        next: &[f64],
+    ) -> Vec<Option<f64>> {
+        let outputs = mean_of_members(&self.outputs(state, action));
+        let schema = self.schema();
+        let (outcome_start, next_start) = (schema.outcome_slots().start, schema.next_slots().start);
+        let mut chances = vec![None; self.structure.effects()];
+        for target in self.encoding.targets() {
+            let value = match target.slot.checked_sub(next_start) {
+                Some(slot) => next[slot],
+                None => outcomes[target.slot - outcome_start],
+            };
+            let parameters = target.head.parameters(&outputs, 0);
+            if let Some(chance) = target.head.distribution.chance(parameters, value) {
+                chances[target.effect] = Some(chances[target.effect].unwrap_or(1.0) * chance);
+            }
+        }
+        chances
+    }
+
     fn influence(&self, state: &[f64], action: &[f64]) -> Influence {
         self.influence_here(state, action)
     }

@@ -57,6 +57,18 @@ impl Distribution {
         }
     }
 
+    /// The probability of a flag or of the index of a category; `None` for numbers.
+    #[must_use]
+    pub fn chance(&self, parameters: &[f32], value: f64) -> Option<f64> {
+        match self {
+            Self::Normal { .. } | Self::Rounded { .. } | Self::Bounded { .. } => None,
+            Self::Bernoulli | Self::Categorical(_) => {
+                let mut slopes = vec![0.0; self.parameters()];
+                Some(self.log_likelihood(parameters, value, &mut slopes).exp())
+            }
+        }
+    }
+
     /// The log-likelihood of a value. Writes its derivatives with respect to the parameters.
     pub fn log_likelihood(&self, parameters: &[f32], value: f64, derivatives: &mut [f32]) -> f64 {
         match *self {

@@ -167,7 +167,21 @@ impl ContrastView<'_> {
         let (this, other) = (this.value(node)?, other.value(node)?);
         let (this, other) = instead(node.variable(schema), this, other);
         let name = title(schema, node);
-        Some(format!("{} {name} {} {this} instead of {other}", after(node.after()), be(name)))
+        let chance = self.chance_in_words(node, &this, &other);
+        Some(format!(
+            "{} {name} {} {this} instead of {other}{chance}",
+            after(node.after()),
+            be(name)
+        ))
+    }
+
+    /// ` (false has a probability of 62 %)`: of the value in the course that did not happen, if it is up
+    /// to chance.
+    fn chance_in_words(&self, node: Node, this: &str, other: &str) -> String {
+        let predicted = if self.is_what_if() { this } else { other };
+        self.chance(node).map_or_else(String::new, |chance| {
+            format!(" ({predicted} has a probability of {:.0} %)", 100.0 * chance)
+        })
     }
 
     /// The question, the answer in one sentence, the differences step by step, the reward difference,
@@ -218,7 +232,10 @@ impl ContrastView<'_> {
                 let name = title(schema, node);
                 lines.push(match node.part {
                     Part::Action => format!("then {name} = {a} instead of {b}, by the policy"),
-                    _ => format!("{name} {} {a} instead of {b}", be(name)),
+                    _ => {
+                        let chance = self.chance_in_words(node, &a, &b);
+                        format!("{name} {} {a} instead of {b}{chance}", be(name))
+                    }
                 });
             }
             if !lines.is_empty() {

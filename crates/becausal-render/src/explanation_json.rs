@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::doubt;
 use super::explained::{ContrastView, WhyView};
 use super::reason::reason_words;
+use super::words::title;
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Edge, Node, Part, Trajectory, Way};
 use becausal_explain::{Doubt, Explanan, Fact, LinkEvidence};
@@ -169,6 +170,10 @@ impl ContrastView<'_> {
             })
         });
         let (this, other) = self.subjects();
+        let chances = self.chances.iter().map(|(node, probability)| {
+            json!({ "variable": title(schema, *node), "after": node.after(), "probability": probability })
+        });
+        let chances: Vec<Value> = chances.collect();
         json!({
             "question": self.question(),
             "sentence": self.sentence(),
@@ -186,6 +191,7 @@ impl ContrastView<'_> {
                 "through_later_actions": self.credit.through_actions(),
                 "parts": parts.collect::<Vec<_>>(),
             },
+            "chances": chances,
             "against": doubts(schema, &self.doubts, trajectory.first()),
             "factual": WhyView(&self.factual).json(),
             "counterfactual": WhyView(&self.counterfactual).json(),

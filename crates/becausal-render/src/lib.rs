@@ -93,5 +93,6 @@ pub use png::PngError;
 pub use reason::reason_words;
 pub use report::{Report, ReportScores, ReportStep};
 pub use report_learning::ReportLearning;
+pub use report_trust::noise_words;
 pub use text::{Alignment, Table, thousands};
 pub use waterfall::{Term, TermError, Waterfall};

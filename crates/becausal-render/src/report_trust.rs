@@ -5,6 +5,7 @@ use super::report::{Report, ReportScores, percent};
 use super::text::thousands;
 use super::words::number;
 use becausal_explain::Audit;
+use becausal_model::VariableScore;
 
 /// The audit and the scores.
 pub(super) fn section(report: &Report<'_>) -> String {
@@ -79,6 +80,18 @@ fn signs(audit: &Audit, share: Option<f64>) -> String {
     share.filter(|_| audit.sign_cases > 0).map_or_else(|| "–".to_owned(), percent)
 }
 
+/// The share of values inside the 90 % interval of a number, how often a label is up to chance, or
+/// `no noise`.
+#[must_use]
+pub fn noise_words(score: &VariableScore) -> String {
+    match (score.coverage, score.chance) {
+        _ if score.is_certain() => "no noise".to_owned(),
+        (Some(share), _) => format!("{:.0} %", 100.0 * share),
+        (None, Some(chance)) => format!("chance, {} %", number(100.0 * chance, 2)),
+        (None, None) => "no noise".to_owned(),
+    }
+}
+
 fn scores_part(scored: &ReportScores) -> String {
     let rows: Vec<[String; 4]> = scored
         .scores
@@ -89,7 +102,7 @@ fn scores_part(scored: &ReportScores) -> String {
                 variable.name.clone(),
                 percent(variable.error),
                 variable.change_error.map_or_else(|| "–".to_owned(), percent),
-                variable.coverage.map_or_else(|| "no noise".to_owned(), percent),
+                noise_words(variable),
             ]
         })
         .collect();
@@ -101,7 +114,7 @@ fn scores_part(scored: &ReportScores) -> String {
     ];
     format!(
         "<h3>The world model</h3>\n<p>Predictions one step ahead, on {} rows of {}. An error of 100 % is no better \
-         than the mean.</p>\n{}",
+         than the mean. Chance: how often the model expects another label than the likeliest.</p>\n{}",
         thousands(scored.scores.rows),
         escaped(&scored.on),
         table("Errors of the world model", &headings, &rows),

@@ -34,6 +34,16 @@ impl Dynamics for ByWeight<'_> {
         self.0.disagreement(state, action)
     }
 
+    fn chances(
+        &self,
+        state: &[f64],
+        action: &[f64],
+        outcomes: &[f64],
+        next: &[f64],
+    ) -> Vec<Option<f64>> {
+        self.0.chances(state, action, outcomes, next)
+    }
+
     fn distance(&self, state: &[f64]) -> Vec<f64> {
         self.0.distance(state)
     }

@@ -234,3 +234,39 @@ fn what_was_never_tried_cannot_be_told_and_the_rest_of_an_action_is_as_recorded(
     let kept = if *b == 0.0 { "b = false" } else { "b = true" };
     assert!(answer.sentence().contains(kept), "{}", answer.sentence());
 }
+
+/// Whether a door stands open is a coin that the wind loads: no answer may sound certain about it.
+#[test]
+fn a_random_flag_is_called_chance_and_has_its_probability() {
+    let text = "name = \"Door\"\n[state]\nopen = { kind = \"boolean\" }\n[action]\n\
+                push = { kind = \"boolean\" }\n[reward]\nr = \"if(open', 1, 0)\"\n";
+    let mut log = String::from("episode,open,push\n");
+    let mut stream = Stream::new(2);
+    let mut open = false;
+    for row in 0..2000 {
+        let push = stream.below(2) == 1;
+        let _ = writeln!(log, "{},{},{}", row / 20, u8::from(open), u8::from(push));
+        open = stream.uniform(0.0, 1.0) < if push { 0.7 } else { 0.2 };
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("log.csv"), log).expect("written");
+    let schema = Arc::new(Schema::parse(text).expect("a schema"));
+    let params = ReadParams::default().schema(schema);
+    let log = becausal::read(folder.path().join("log.csv"), &params).expect("a log");
+    let run = becausal::fit(&log, &small()).expect("a run");
+    let score = run.scores().scores.variables[0].clone();
+    assert!(!score.is_certain());
+    assert!((score.chance.expect("a flag") - 0.25).abs() < 0.05, "{:?}", score.chance);
+    let differing = (0..15).find_map(|step| {
+        let moment = run.recorded(0, step).expect("a step");
+        let other = if moment.action() == [0.0] { "true" } else { "false" };
+        let answer = run.why_not(&moment, other, &Ask::default().horizon(1)).expect("an answer");
+        answer
+            .sentence()
+            .contains("instead of")
+            .then_some(answer)
+            .filter(|answer| answer.text().contains("open is"))
+    });
+    let answer = differing.expect("some step in which the door would differ");
+    assert!(answer.sentence().contains("has a probability of"), "{}", answer.sentence());
+}
