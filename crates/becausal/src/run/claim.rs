@@ -47,7 +47,9 @@ impl Claim {
             return Err(claim.refused("cannot be replaced: nothing can be written beside it"));
         }
         if is_mount_point(&claim.folder) {
-            return Err(claim.refused("is a mount point, which cannot be replaced; give the name of a folder in it"));
+            return Err(claim.refused(
+                "is a mount point, which cannot be replaced; give the name of a folder in it",
+            ));
         }
         for left_over in [claim.beside("part"), claim.beside("old")] {
             claim.remove_left_over(&left_over)?;
@@ -140,9 +142,9 @@ impl Claim {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(unreadable(error)),
         };
-        let Some(first) = entries.find(|entry| {
-            entry.as_ref().map_or(true, |entry| entry.file_name() != INNER_LOCK)
-        }) else {
+        let Some(first) = entries
+            .find(|entry| entry.as_ref().map_or(true, |entry| entry.file_name() != INNER_LOCK))
+        else {
             return Ok(());
         };
         let first = first.map_err(unreadable)?.file_name();
@@ -200,7 +202,9 @@ impl Claim {
                 return Err(refuse("is a file; give the name of a folder for the run".to_owned()));
             }
             Err(_) if path.is_symlink() => {
-                return Err(refuse("is a symbolic link that leads nowhere; give another name".to_owned()));
+                return Err(refuse(
+                    "is a symbolic link that leads nowhere; give another name".to_owned(),
+                ));
             }
             _ => {}
         }
@@ -234,9 +238,7 @@ impl Claim {
             LockError::Held { .. } => {
                 refuse(format!("{error}; wait until it ends, or give another name"))
             }
-            LockError::Foreign(_) => {
-                refuse(format!("{error}; move it away, or give another name"))
-            }
+            LockError::Foreign(_) => refuse(format!("{error}; move it away, or give another name")),
             LockError::System(error) => refuse(format!("cannot write there: {error}")),
         })?);
         Ok(claim)
@@ -257,9 +259,8 @@ impl Claim {
     fn restore(&self) -> Result<(), RunError> {
         let old = self.beside("old");
         if old.exists() && !self.folder.exists() {
-            fs::rename(&old, &self.folder).map_err(|error| {
-                self.refused(&format!("cannot restore what was here: {error}"))
-            })?;
+            fs::rename(&old, &self.folder)
+                .map_err(|error| self.refused(&format!("cannot restore what was here: {error}")))?;
         }
         Ok(())
     }
@@ -269,7 +270,8 @@ impl Claim {
         if fs::symlink_metadata(left_over).is_err() {
             return Ok(());
         }
-        let found = if left_over.is_symlink() { Ok(Some(PathBuf::new())) } else { foreign(left_over) };
+        let found =
+            if left_over.is_symlink() { Ok(Some(PathBuf::new())) } else { foreign(left_over) };
         match found {
             Ok(None) => remove(left_over).map_err(|error| self.stuck(&error)),
             Ok(Some(other)) => Err(self.refused(&format!(
@@ -326,7 +328,11 @@ fn is_forbidden(error: &io::Error) -> bool {
 }
 
 fn remove(path: &Path) -> io::Result<()> {
-    if path.is_dir() && !path.is_symlink() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    if path.is_dir() && !path.is_symlink() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    }
 }
 
 #[cfg(unix)]

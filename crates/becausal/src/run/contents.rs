@@ -144,7 +144,9 @@ mod tests {
             "checkpoints/epoch-000003/agent/manifest.json",
             "policy/.becausal-12-aBc.part",
         ];
-        own.iter().for_each(|name| put(name));
+        for name in own {
+            put(name);
+        }
         assert_eq!(foreign(at).expect("readable"), None);
         let others = [
             "log.csv",

@@ -25,8 +25,7 @@ pub struct RunError {
 }
 
 /// What is said of a training that was ended too early.
-pub(super) const NOTHING_TO_RESUME: &str =
-    "the training was ended before its first checkpoint: there is nothing to resume; begin it again";
+pub(super) const NOTHING_TO_RESUME: &str = "the training was ended before its first checkpoint: there is nothing to resume; begin it again";
 
 /// A folder with everything that was learned.
 #[derive(Debug, Clone)]
@@ -240,7 +239,8 @@ mod tests {
 
     use super::*;
 
-    const RECORD: &str = "command = \"fit\"\nmodel = \"causal\"\nmembers = 1\nsteps = 5\nseed = 0\n";
+    const RECORD: &str =
+        "command = \"fit\"\nmodel = \"causal\"\nmembers = 1\nsteps = 5\nseed = 0\n";
 
     fn schema() -> Arc<Schema> {
         find("CartPole-v1").expect("an environment").schema()
@@ -310,15 +310,12 @@ mod tests {
         assert_eq!(names(&path), ["config.toml", "schema.toml"]);
         // What is put there while the work goes on stays as well.
         let late = folder.path().join("late");
-        let written = RunDirectory::replace(
-            &Claim::to_replace(&late).expect("a place"),
-            &schema(),
-            |run| {
+        let written =
+            RunDirectory::replace(&Claim::to_replace(&late).expect("a place"), &schema(), |run| {
                 fs::create_dir(&late).expect("a folder");
                 fs::write(late.join("log.csv"), "mine").expect("written");
                 run.write_config(RECORD)
-            },
-        );
+            });
         assert!(written.is_err_and(|error| error.problem.contains("log.csv")));
         assert_eq!(names(&late), ["log.csv"]);
         // Nor what only has the name of remains.
