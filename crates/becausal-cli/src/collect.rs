@@ -39,8 +39,9 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
         policy: arguments.policy.clone(),
     };
     Format::of(&arguments.output)?;
-    place::check(&arguments.output, &[])?;
+    // Before the first part file: Ctrl-C never leaves one.
     let stop = Stop::on_interrupt("stopping (Ctrl-C again: at once)", "stopped");
+    place::check(&arguments.output, &[])?;
     let mut writer = Writer::create_of(&arguments.output, schema, true, Some(&origin))?;
     let mut progress = Bar::new(0, arguments.rows.get(), "transitions", common.quiet);
     let mut record = Tally::default();

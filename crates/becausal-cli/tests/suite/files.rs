@@ -25,6 +25,10 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+fn is_part(name: &str) -> bool {
+    name.starts_with(".becausal-")
+}
+
 fn collect(at: &Path, file: &str) {
     done(at, &["collect", "Vacuum-v0", "-n", "300", "-q", "-o", file]);
 }
@@ -351,8 +355,11 @@ fn the_part_file_of_a_killed_collect_goes_with_the_next_command() {
     let at = folder.path();
     let endless = ["collect", "CartPole-v1", "-n", "900000000", "-q", "-o", "big.csv"];
     for _ in 0..2 {
+        let before = names(at);
         let child = started(at, &endless);
-        wait_until(|| names(at).iter().any(|name| name.contains(&child.id().to_string())));
+        wait_until(|| names(at).iter().any(|name| is_part(name) && !before.contains(name)));
+        // The file that is tried first is gone by then.
+        std::thread::sleep(Duration::from_millis(300));
         child.kill();
     }
     let parts = names(at);
@@ -375,8 +382,7 @@ fn ctrl_c_in_collect_leaves_nothing() {
     let at = folder.path();
     for file in ["big.csv", "big.npz", "big.parquet"] {
         let child = started(at, &["collect", "CartPole-v1", "-n", "900000000", "-q", "-o", file]);
-        let own = format!(".becausal-{}-", child.id());
-        wait_until(|| names(at).iter().any(|name| name.starts_with(&own)));
+        wait_until(|| names(at).iter().any(|name| is_part(name)));
         std::thread::sleep(Duration::from_millis(50));
         let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
         assert!(sent.expect("`kill` is there").success());
