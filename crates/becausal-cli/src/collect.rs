@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use becausal::Policy;
-use becausal::data::{Origin, Writer};
+use becausal::data::{Format, Origin, Writer};
 use becausal::env::BuildOrder;
 use becausal::env::{collect, find, random_action};
 use becausal::learn::ActorCritic;
@@ -15,7 +15,9 @@ use serde_json::json;
 
 use crate::arguments::{Collect, Common};
 use crate::failure::Failure;
+use crate::place;
 use crate::progress::Bar;
+use crate::stop::Stop;
 use becausal::render::number;
 
 use crate::describe;
@@ -36,6 +38,10 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
         seed: Some(arguments.environment.seed),
         policy: arguments.policy.clone(),
     };
+    Format::of(&arguments.output)?;
+    // Before the first part file: Ctrl-C never leaves one.
+    let stop = Stop::on_interrupt("stopping (Ctrl-C again: at once)", "stopped");
+    place::check(&arguments.output, &[])?;
     let mut writer = Writer::create_of(&arguments.output, schema, true, Some(&origin))?;
     let mut progress = Bar::new(0, arguments.rows.get(), "transitions", common.quiet);
     let mut record = Tally::default();
@@ -44,6 +50,7 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
         arguments.rows.get(),
         arguments.environment.seed,
         |state, stream, action| match &policy {
+            _ if stop.is_asked() => Err(stopped(common, &arguments.output)),
             None => random_action(schema, stream, action).map_err(Failure::from),
             Some(policy) => {
                 action.copy_from_slice(&policy.sample(state, stream));
@@ -60,7 +67,23 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
     progress.finish();
     let seed = arguments.environment.seed;
     let seconds = started.elapsed().as_secs_f64();
-    Ok(record.report(common, entry.id, seed, &arguments.output, seconds))
+    let text = record.report(common, entry.id, seed, &arguments.output, seconds);
+    if stop.is_asked() {
+        // Too late: the file was complete.
+        return Err(Failure::interrupted(text));
+    }
+    // In a demo other work follows, which does not listen.
+    stop.next_is_at_once();
+    Ok(text)
+}
+
+/// What is said after Ctrl-C.
+fn stopped(common: &Common, file: &Path) -> Failure {
+    Failure::interrupted(if common.json {
+        describe::line(&json!({ "interrupted": true, "file": file, "rows": 0 }))
+    } else {
+        format!("{}: stopped, nothing was written\n", file.display())
+    })
 }
 
 /// The policy that is written by hand, for the environment that has one.

@@ -32,14 +32,17 @@ const QUICK: Size = Size { rows: 600, members: 2, training: 60, steps: 6, states
 /// How many steps the explanations look ahead.
 const HORIZON: usize = 5;
 
+/// The mark of a folder that a demo made.
+const MARK: &str = ".becausal-demo";
+
+/// What a demo leaves in its folder.
+const DEMO_FILES: [&str; 3] = ["data.parquet", "run", "report.html"];
+
 pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
     let started = Instant::now();
     let entry = find(&arguments.env)?;
     let folder = &arguments.output;
-    refuse_others(folder)?;
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::failed(format!("{}: cannot make the folder: {error}", folder.display()))
-    })?;
+    prepare(folder)?;
     let size = if arguments.quick { QUICK } else { USUAL };
     let say = |text: &str| {
         if !common.quiet {
@@ -121,18 +124,30 @@ fn stages(id: &str, size: &Size, [data, run]: [&Path; 2]) -> [Stage; 2] {
     ]
 }
 
-/// The demo writes over what a demo wrote, and over nothing else.
-fn refuse_others(folder: &Path) -> Result<(), Failure> {
-    let problem = if folder.is_file() {
-        "is a file; give the name of a folder with -o"
-    } else {
-        let occupied = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
-        if !occupied || folder.join("data.parquet").is_file() {
-            return Ok(());
-        }
-        "is a folder with something else in it; give another name with -o"
-    };
-    Err(Failure::failed(format!("{}: {problem}", folder.display())))
+/// Makes the folder of the demo. The demo writes over what a demo wrote, and over nothing else: a
+/// mark in the folder, which is made first, says so.
+fn prepare(folder: &Path) -> Result<(), Failure> {
+    let refuse = |problem: &str| Failure::failed(format!("{}: {problem}", folder.display()));
+    if folder.exists() && !folder.is_dir() {
+        return Err(refuse("is a file; give the name of a folder with -o"));
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    // Demos of earlier versions left no mark, but always the same three.
+    let is_demo = names.iter().any(|name| name == MARK)
+        || (names.len() == 3 && DEMO_FILES.iter().all(|name| names.iter().any(|n| n == name)));
+    if let Some(first) = names.iter().min()
+        && !is_demo
+    {
+        return Err(refuse(&format!(
+            "is a folder with something else in it ({first}); give another name with -o"
+        )));
+    }
+    std::fs::create_dir_all(folder)
+        .map_err(|error| refuse(&format!("cannot make the folder: {error}")))?;
+    let marked = std::fs::write(folder.join(MARK), "");
+    marked.map_err(|error| refuse(&format!("cannot write into the folder: {error}")))
 }
 
 /// How much more reward the action taken really earns than its rival, with the same noise.

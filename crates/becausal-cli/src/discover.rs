@@ -13,17 +13,19 @@ use serde_json::{Value, json};
 use crate::arguments::{Common, Discover};
 use crate::describe;
 use crate::failure::Failure;
-use crate::output::refuse_unwritable;
 use crate::picture::{check_format, draw_graph};
+use crate::place;
 use crate::progress::Shown;
 use crate::stop::Stop;
 
 pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
     let started = Instant::now();
-    refuse_unwritable(&arguments.output)?;
+    let inputs = place::inputs_of_log(&arguments.data, &arguments.columns);
+    place::check(&arguments.output, &inputs)?;
     if let Some(path) = &arguments.picture {
         check_format(path)?;
-        refuse_unwritable(path)?;
+        place::check(path, &inputs)?;
+        place::check_apart(path, &arguments.output)?;
     }
     let log = read(&arguments.data, &arguments.columns.params()?)?;
     let stop = Stop::on_interrupt(

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use becausal::data::write_atomically;
+use becausal::data::{schema_path, write_atomically};
 use becausal::{Answer, Ask, Error, Moment, ReadParams, Run, read};
 
 use crate::arguments::{Common, Explain};
 use crate::describe;
 use crate::failure::Failure;
+use crate::place;
 
 /// Pixels of a PNG for each unit of the picture: sharp on a screen of today.
 const PNG_SCALE: f64 = 2.0;
@@ -37,6 +38,10 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
         discount: arguments.discount,
     };
     ask.check().map_err(Failure::usage)?;
+    if let Some(path) = &arguments.output {
+        let inputs = arguments.data.iter().flat_map(|data| [data.clone(), schema_path(data)]);
+        place::check(path, &inputs.collect::<Vec<_>>())?;
+    }
     let run = Run::open(&arguments.run)?;
     let moment = moment(arguments, &run)?;
     let answer = match (&arguments.why_not, &arguments.what_if) {

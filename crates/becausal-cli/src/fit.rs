@@ -5,18 +5,20 @@ use std::time::Instant;
 
 use becausal::model::{ModelKind, Scores, Shortfall};
 use becausal::render::{Alignment, Table, noise_words};
-use becausal::{FitParams, FitSummary, ReadParams, Run, ScoredOn, fit, quoted, read};
+use becausal::run::Claim;
+use becausal::{Error, FitParams, FitSummary, ReadParams, Run, ScoredOn, fit, quoted, read};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Fit, reading};
 use crate::describe;
 use crate::failure::Failure;
+use crate::place;
 use crate::progress::Shown;
 use becausal::render::number::{brief, count, counted};
 
 pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let started = Instant::now();
-    Run::refuse_path(&arguments.output)?;
+    let place = claimed(arguments)?;
     let log = read(&arguments.data, &arguments.columns.params()?)?;
     // Whatever is read is read before anything that takes long: a mistake shows at once.
     let mut params = FitParams::default()
@@ -39,7 +41,7 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
         params = params.graph_file(path)?;
     }
     let run = fit(&log, &params)?;
-    run.save(&arguments.output)?;
+    run.save_to(&place)?;
     let seconds = started.elapsed().as_secs_f64();
     let Some(summary) = run.fit_summary() else {
         return Err(Failure::failed("the fit left no summary"));
@@ -58,6 +60,18 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let output = quoted(&arguments.output.display().to_string());
     let _ = writeln!(text, "\nNext: becausal explain {output} --step 0");
     Ok(text)
+}
+
+/// The folder of the run, for this process alone until it is saved, and apart from what is read.
+fn claimed(arguments: &Fit) -> Result<Claim, Failure> {
+    let place = Claim::to_replace(&arguments.output).map_err(Error::from)?;
+    let mut inputs = place::inputs_of_log(&arguments.data, &arguments.columns);
+    inputs.extend(arguments.test.clone());
+    inputs.extend(arguments.graph.clone());
+    for input in inputs {
+        place.refuse_input(&input).map_err(Error::from)?;
+    }
+    Ok(place)
 }
 
 fn json_of(arguments: &Fit, run: &Run, summary: &FitSummary, seconds: f64) -> Value {

@@ -10,11 +10,18 @@ use becausal::env::{find, read_actions, replay};
 use crate::arguments::{Common, Replay};
 use crate::collect::Tally;
 use crate::failure::Failure;
+use crate::place;
 
 pub fn run(common: &Common, arguments: &Replay) -> Result<String, Failure> {
     let started = Instant::now();
     Format::of(&arguments.output)?;
     let entry = find(&arguments.env)?;
+    let inputs = [arguments.actions.clone()];
+    place::check(&arguments.output, &inputs)?;
+    if let Some(path) = &arguments.scene {
+        place::check(path, &inputs)?;
+        place::check_apart(path, &arguments.output)?;
+    }
     let environment = entry.make_endless(&arguments.environment.options())?;
     let actions = read_actions(&arguments.actions, environment.schema())?;
     let seed = arguments.environment.seed;

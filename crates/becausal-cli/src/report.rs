@@ -8,11 +8,11 @@ use serde_json::json;
 use crate::arguments::{Common, Report};
 use crate::describe;
 use crate::failure::Failure;
-use crate::output::refuse_unwritable;
+use crate::place;
 use becausal::render::number::{brief, counted};
 
 pub fn run(common: &Common, arguments: &Report) -> Result<String, Failure> {
-    refuse_unwritable(&arguments.output)?;
+    place::check(&arguments.output, &[])?;
     let run = Run::open(&arguments.run)?;
     let params = ReportParams {
         episode: arguments.episode,

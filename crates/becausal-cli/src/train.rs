@@ -104,6 +104,7 @@ fn failed(error: Error, arguments: &Train, again: &str) -> Failure {
         Error::Run(wrong) if wrong.problem.contains("resume it") => {
             Some("--resume resumes it.".to_owned())
         }
+        Error::Run(wrong) if wrong.problem.contains("is in use by") => None,
         Error::Learning(_) | Error::Run(_) => {
             Saved::read(&arguments.output).map(|Saved { epoch, real_steps }| {
                 let steps = counted(real_steps, "real step");

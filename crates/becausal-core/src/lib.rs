@@ -6,12 +6,14 @@
 //! | [`schema`] | a factorised MDP: variables, reward terms, termination; read from TOML |
 //! | [`data`] | transitions in columns, episodes; CSV files, and Parquet and NPZ behind features |
 //! | [`mod@env`] | the [`Environment`] trait, time limits, recording |
+//! | [`output`] | files that appear whole, and locks |
 //! | [`policy`] | the [`Policy`] trait |
 //! | [`progress`] | saying how far long work is, and stopping it |
 
 pub mod data;
 pub mod env;
 mod node;
+pub mod output;
 pub mod policy;
 pub mod progress;
 mod random;

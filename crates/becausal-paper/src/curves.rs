@@ -8,6 +8,7 @@ use becausal::Environment;
 use becausal::data::write_atomically;
 use becausal::env::{self, AnyEnvironment, BuildOrder, find};
 use becausal::learn::{Exploration, Imagination, Settings, Training, interact};
+use becausal::output::Output;
 use becausal::progress::{Advance, Listener};
 use becausal::render::{Alignment, Chart, Series, SeriesPoint, Table};
 use clap::Args;
@@ -113,6 +114,9 @@ pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// The columns of a table of curves.
+const HEADER: &str = "model,seed,real_steps,mean_return";
+
 /// Trains with every kind of model. The files of an environment are written when its trainings are
 /// complete. `change` are settings in TOML that override all others.
 pub fn measure(
@@ -127,6 +131,9 @@ pub fn measure(
         arguments.env.is_empty() || arguments.env.iter().any(|id| id == benchmark.id)
     };
     let benchmarks: Vec<&Benchmark> = BENCHMARKS.iter().filter(is_chosen).collect();
+    for benchmark in &benchmarks {
+        refuse_other(&folder.join(format!("{}.csv", benchmark.id)))?;
+    }
     let seeds = match (arguments.seeds.as_slice(), arguments.quick) {
         ([], true) => vec![1, 2],
         ([], false) => vec![1, 2, 3],
@@ -156,6 +163,19 @@ pub fn measure(
         measured.push(curves);
     }
     Ok(measured)
+}
+
+/// Refuses, before hours of training, a file that cannot be written or that is not a table of curves.
+fn refuse_other(file: &Path) -> Result<(), Failure> {
+    Output::check(file)?;
+    match std::fs::read(file) {
+        Ok(bytes) if !bytes.starts_with(HEADER.as_bytes()) => Err(format!(
+            "{}: this is not a table of curves and would be lost; choose another folder with -o",
+            file.display()
+        )
+        .into()),
+        _ => Ok(()),
+    }
 }
 
 fn make(benchmark: &Benchmark) -> Result<AnyEnvironment, Failure> {
@@ -252,7 +272,7 @@ pub fn of_model<'a>(trainings: &'a [Curve], model: &'a str) -> impl Iterator<Ite
 
 fn write_files(folder: &Path, curves: &Curves) -> Result<(), Failure> {
     let id = curves.id;
-    let mut csv = String::from("model,seed,real_steps,mean_return\n");
+    let mut csv = format!("{HEADER}\n");
     for curve in &curves.trainings {
         for (steps, mean) in &curve.points {
             let _ = writeln!(csv, "{},{},{steps},{mean}", curve.model, curve.seed);

@@ -34,6 +34,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`schema`], [`data`] | variables, reward terms and termination; transitions and their files |
+//! | [`output`] | files that appear whole, and locks |
 //! | [`mod@env`], [`policy`] | the [`Environment`] and [`Policy`] traits; the built-in environments |
 //! | [`discovery`] | the independence tests and the [`CausalGraph`] with evidence for every pair |
 //! | [`model`] | the causal world model, its baselines, and the influence of each variable |
@@ -60,7 +61,7 @@ pub mod env {
     pub use becausal_envs::*;
 }
 
-pub use becausal_core::{data, policy, progress, schema, trajectory};
+pub use becausal_core::{data, output, policy, progress, schema, trajectory};
 pub use becausal_discovery as discovery;
 pub use becausal_explain as explain;
 pub use becausal_learn as learn;

@@ -15,6 +15,8 @@
 //!
 //! Every file is written whole or not at all, and nothing in one is ever executed.
 
+mod claim;
+mod contents;
 mod crc32c;
 mod directory;
 mod events;
@@ -22,6 +24,7 @@ mod metrics;
 mod train_config;
 mod training_run;
 
+pub use claim::Claim;
 pub use crc32c::masked;
 pub use directory::{RunDirectory, RunError};
 pub use metrics::Metrics;
@@ -174,17 +177,25 @@ impl Run {
         })
     }
 
-    /// Writes the run into a folder; one that holds a run is replaced, whole or not at all.
+    /// Writes the run into a folder. A folder with the run of an earlier fit, and nothing else in it,
+    /// is replaced, whole or not at all.
     ///
     /// The curves and checkpoints of a training are not part of it: they stay in the folder that the
     /// training was made in, and only there it can be resumed.
     ///
     /// # Errors
-    /// When there is something else of this name, or it cannot be written.
+    /// When there is something else of this name, another process writes there, or it cannot be
+    /// written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let path = path.as_ref();
-        Self::refuse_path(path)?;
-        RunDirectory::replace(path, &self.schema, |directory| {
+        self.save_to(&Claim::to_replace(path.as_ref())?)
+    }
+
+    /// Writes the run into a folder that was claimed before the work ([`Claim::to_replace`]).
+    ///
+    /// # Errors
+    /// When something else was put there in the meantime, or it cannot be written.
+    pub fn save_to(&self, claim: &Claim) -> Result<(), Error> {
+        RunDirectory::replace(claim, &self.schema, |directory| {
             directory.write_config(&self.record.to_toml())?;
             directory.write_data(&self.data)?;
             if let Some(graph) = &self.graph {
@@ -196,23 +207,6 @@ impl Run {
                 None => Ok(()),
             }
         })?;
-        Ok(())
-    }
-
-    /// Says that a run cannot be written here, before it is worked for.
-    ///
-    /// # Errors
-    /// When there is a file of this name, a folder with something else in it, or a trained policy.
-    pub fn refuse_path(path: impl AsRef<Path>) -> Result<(), Error> {
-        let path = path.as_ref();
-        RunDirectory::refuse_others(path)?;
-        if path.join("policy").exists() {
-            return Err(Error::Run(RunError {
-                path: path.to_owned(),
-                problem: "holds a trained policy, which this run would replace; give another name"
-                    .to_owned(),
-            }));
-        }
         Ok(())
     }
 

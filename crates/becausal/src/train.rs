@@ -135,7 +135,6 @@ pub fn train(
 ) -> Result<Run, Error> {
     let entry = find(environment)?;
     let path = path.as_ref();
-    crate::run::RunDirectory::refuse_others(path)?;
     let settings = params.settings(entry.id)?;
     let training = TrainingRun::begin(path, entry, &params.options, &settings, params.seed)?;
     learn(training, params)

@@ -4,6 +4,7 @@ mod cli;
 mod common;
 mod discover;
 mod documents;
+mod files;
 mod fit;
 #[cfg(unix)]
 mod interrupt;

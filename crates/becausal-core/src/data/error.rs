@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::missing::in_words;
+use crate::output::Obstacle;
 use crate::schema::SchemaError;
 
 /// A file could not be read or written.
@@ -27,6 +28,9 @@ pub enum Problem {
         /// The error.
         source: std::io::Error,
     },
+    /// Something is in the way of an output.
+    #[error("cannot write: {0}")]
+    Output(Obstacle),
     /// The extension is not that of a known format.
     #[error("unknown format: expected a name that ends in .csv, .parquet or .npz")]
     UnknownFormat,

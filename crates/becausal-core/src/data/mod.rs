@@ -33,6 +33,7 @@ mod statistics;
 mod transitions;
 mod write;
 
+pub use crate::output::write_atomically;
 pub use actions::parse_value;
 pub(crate) use actions::read_actions;
 pub use column::Column;
@@ -41,7 +42,7 @@ pub use missing::Missing;
 pub use origin::Origin;
 #[cfg(feature = "parquet")]
 pub use parquet::is_decoding_parquet;
-pub use read::{ReadOptions, Recording, read};
+pub use read::{ReadOptions, Recording, read, schema_path};
 pub use statistics::Spread;
 pub use transitions::{EpisodeSplit, Row, Transitions};
-pub use write::{Format, Writer, write, write_atomically};
+pub use write::{Format, Writer, write};

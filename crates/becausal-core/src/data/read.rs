@@ -80,8 +80,9 @@ pub(super) fn assembly(
     Ok(Assembly::new(schema, header, options.missing))
 }
 
-/// `data.schema.toml` for `data.csv`.
-pub(super) fn schema_path(path: &Path) -> PathBuf {
+/// Where the schema beside a file is: `data.schema.toml` for `data.csv`.
+#[must_use]
+pub fn schema_path(path: &Path) -> PathBuf {
     path.with_extension("schema.toml")
 }
 

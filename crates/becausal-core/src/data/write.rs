@@ -1,11 +1,8 @@
 //! Writes transitions to a file, completely or not at all.
 
-use std::fs;
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use tempfile::NamedTempFile;
 
 use super::csv::CsvWriter;
 use super::error::{DataError, Problem};
@@ -16,6 +13,7 @@ use super::origin::Origin;
 use super::parquet::ParquetWriter;
 use super::read::schema_path;
 use super::transitions::Transitions;
+use crate::output::{Output, write_atomically};
 use crate::schema::Schema;
 
 /// A file format.
@@ -62,17 +60,17 @@ pub struct Writer {
     schema: Arc<Schema>,
     with_reward: bool,
     origin: Option<Origin>,
-    output: Output,
+    rows: RowWriter,
 }
 
-type Temporary = BufWriter<NamedTempFile>;
+type Buffered = BufWriter<Output>;
 
-enum Output {
-    Csv(Box<CsvWriter<Temporary>>),
+enum RowWriter {
+    Csv(Box<CsvWriter<Buffered>>),
     #[cfg(feature = "parquet")]
-    Parquet(Box<ParquetWriter<Temporary>>),
+    Parquet(Box<ParquetWriter<Buffered>>),
     #[cfg(feature = "npz")]
-    Npz(Box<NpzWriter<Temporary>>),
+    Npz(Box<NpzWriter<Buffered>>),
 }
 
 impl Writer {
@@ -96,16 +94,22 @@ impl Writer {
     ) -> Result<Self, DataError> {
         let format = Format::of(path)?;
         let problem = |problem: Problem| problem.of(path);
-        let file = BufWriter::with_capacity(1 << 16, temporary(path).map_err(problem)?);
-        let output = match format {
+        if matches!(format, Format::Csv | Format::Npz) {
+            Output::check(&schema_path(path))?;
+        }
+        let output = Output::create(path)?;
+        #[cfg(feature = "npz")]
+        let scratch = output.scratch_folder();
+        let file = BufWriter::with_capacity(1 << 16, output);
+        let rows = match format {
             Format::Csv => CsvWriter::new(file, &column_names(schema, with_reward))
-                .map(|writer| Output::Csv(Box::new(writer))),
+                .map(|writer| RowWriter::Csv(Box::new(writer))),
             #[cfg(feature = "parquet")]
             Format::Parquet => ParquetWriter::new(file, schema, with_reward, origin)
-                .map(|writer| Output::Parquet(Box::new(writer))),
+                .map(|writer| RowWriter::Parquet(Box::new(writer))),
             #[cfg(feature = "npz")]
-            Format::Npz => NpzWriter::new(file, directory(path), schema, with_reward)
-                .map(|writer| Output::Npz(Box::new(writer))),
+            Format::Npz => NpzWriter::new(file, &scratch, schema, with_reward)
+                .map(|writer| RowWriter::Npz(Box::new(writer))),
             #[cfg(not(all(feature = "npz", feature = "parquet")))]
             other => Err(Problem::NotBuilt { format: other.name() }),
         };
@@ -114,7 +118,7 @@ impl Writer {
             schema: Arc::clone(schema),
             with_reward,
             origin: origin.cloned(),
-            output: output.map_err(problem)?,
+            rows: rows.map_err(problem)?,
         })
     }
 
@@ -133,12 +137,12 @@ impl Writer {
             transitions.reward().is_some(),
             "either all rows have a reward or none"
         );
-        match &mut self.output {
-            Output::Csv(writer) => writer.append(transitions),
+        match &mut self.rows {
+            RowWriter::Csv(writer) => writer.append(transitions),
             #[cfg(feature = "parquet")]
-            Output::Parquet(writer) => writer.append(transitions),
+            RowWriter::Parquet(writer) => writer.append(transitions),
             #[cfg(feature = "npz")]
-            Output::Npz(writer) => writer.append(transitions),
+            RowWriter::Npz(writer) => writer.append(transitions),
         }
         .map_err(|problem| problem.of(&self.path))
     }
@@ -149,12 +153,12 @@ impl Writer {
     /// When it cannot be written. Then an older file stays as it was.
     pub fn finish(self) -> Result<(), DataError> {
         let path = self.path;
-        let (file, beside) = match self.output {
-            Output::Csv(writer) => (writer.finish(), true),
+        let (file, beside) = match self.rows {
+            RowWriter::Csv(writer) => (writer.finish(), true),
             #[cfg(feature = "parquet")]
-            Output::Parquet(writer) => (writer.finish(), false),
+            RowWriter::Parquet(writer) => (writer.finish(), false),
             #[cfg(feature = "npz")]
-            Output::Npz(writer) => (writer.finish(), true),
+            RowWriter::Npz(writer) => (writer.finish(), true),
         };
         let file = file.map_err(|problem| problem.of(&path))?;
         if beside {
@@ -166,7 +170,7 @@ impl Writer {
         let file = file
             .into_inner()
             .map_err(|error| Problem::system("write", error.into_error()).of(&path))?;
-        persist(file, &path)
+        file.finish()
     }
 }
 
@@ -178,18 +182,6 @@ pub fn write(path: &Path, transitions: &Transitions) -> Result<(), DataError> {
     let mut writer = Writer::create(path, transitions.schema(), transitions.reward().is_some())?;
     writer.append(transitions)?;
     writer.finish()
-}
-
-/// Writes a small file completely or not at all.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), DataError> {
-    let mut file = temporary(path).map_err(|problem| problem.of(path))?;
-    // Bypasses the wrapper, whose errors name the temporary file.
-    let written = file.as_file_mut().write_all(content);
-    written.map_err(|source| Problem::system("write", source).of(path))?;
-    persist(file, path)
 }
 
 /// The columns of a file in order.
@@ -208,47 +200,4 @@ fn column_names(schema: &Schema, with_reward: bool) -> Vec<String> {
 #[expect(clippy::cast_possible_truncation, reason = "a whole number up to 2^53")]
 pub(super) fn whole(value: f64) -> i64 {
     value as i64
-}
-
-fn directory(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}
-
-fn temporary(path: &Path) -> Result<NamedTempFile, Problem> {
-    if fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
-        let source = std::io::Error::other("there is a folder of this name");
-        return Err(Problem::system("write", source));
-    }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".becausal-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The usual permissions of a new file; temporary files are private by default.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder
-        .tempfile_in(directory(path))
-        .map_err(|error| Problem::system("write", std::io::Error::new(error.kind(), plain(&error))))
-}
-
-/// The system's message without the name of the temporary file.
-fn plain(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "the folder does not exist".into(),
-        std::io::ErrorKind::PermissionDenied => "permission denied".into(),
-        _ => {
-            let text = error.to_string();
-            text.split(" at path").next().unwrap_or(&text).to_owned()
-        }
-    }
-}
-
-fn persist(file: NamedTempFile, path: &Path) -> Result<(), DataError> {
-    let problem = |source| Problem::system("write", source).of(path);
-    file.as_file().sync_all().map_err(problem)?;
-    file.persist(path).map(drop).map_err(|error| problem(error.error))
 }

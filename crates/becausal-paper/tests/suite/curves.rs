@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::common::{done, folder};
+use crate::common::{done, folder, refused};
 
 #[test]
 fn every_kind_of_training_gets_the_same_steps_and_a_row() {
@@ -28,4 +28,15 @@ fn every_kind_of_training_gets_the_same_steps_and_a_row() {
     }
     assert_eq!(last.len(), 4);
     assert!(last.values().all(|steps| steps == "800"), "{last:?}");
+}
+
+#[test]
+fn a_log_of_the_same_name_is_not_lost() {
+    let folder = folder();
+    let at = folder.path();
+    fs::write(at.join("CartPole-v1.csv"), "episode,x\n0,1\n").expect("written");
+    let curves = ["curves", "--quick", "--env=CartPole-v1", "--seeds=3", "-q", "-o", "."];
+    let text = refused(at, &curves, 1);
+    assert!(text.contains("not a table of curves and would be lost"), "{text}");
+    assert_eq!(fs::read(at.join("CartPole-v1.csv")).expect("kept"), b"episode,x\n0,1\n");
 }

@@ -1,6 +1,7 @@
 //! A run directory.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +10,9 @@ use becausal_core::{Schema, Transitions};
 use becausal_discovery::CausalGraph;
 use becausal_learn::ActorCritic;
 use becausal_model::WorldModel;
+
+use super::claim::Claim;
+use super::contents::{BEGUN, run_of};
 
 /// A run directory that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +24,9 @@ pub struct RunError {
     pub problem: String,
 }
 
+/// What is said of a training that was ended too early.
+pub(super) const NOTHING_TO_RESUME: &str = "the training was ended before its first checkpoint: there is nothing to resume; begin it again";
+
 /// A folder with everything that was learned.
 #[derive(Debug, Clone)]
 pub struct RunDirectory {
@@ -28,13 +35,9 @@ pub struct RunDirectory {
 }
 
 impl RunDirectory {
-    /// Makes a folder for a run, or takes one that holds a run already.
-    ///
-    /// # Errors
-    /// When there is something else of this name, or it cannot be written.
-    pub fn create(path: &Path, schema: &Arc<Schema>) -> Result<Self, RunError> {
+    /// Begins a run in a folder that is claimed.
+    pub(super) fn create(path: &Path, schema: &Arc<Schema>) -> Result<Self, RunError> {
         let refuse = |problem: String| RunError { path: path.to_owned(), problem };
-        Self::refuse_others(path)?;
         fs::create_dir_all(path)
             .map_err(|error| refuse(format!("cannot make the folder: {error}")))?;
         let run = Self { path: path.to_owned(), schema: Arc::clone(schema) };
@@ -46,60 +49,38 @@ impl RunDirectory {
     /// Whatever goes wrong before, a run that was there stays as it was.
     ///
     /// # Errors
-    /// When there is something else of this name, when `write` fails, or when the folders cannot be
-    /// renamed.
+    /// When something else was put into the folder since it was claimed, when `write` fails, or when
+    /// the folders cannot be renamed.
     pub fn replace(
-        path: &Path,
+        claim: &Claim,
         schema: &Arc<Schema>,
         write: impl FnOnce(&Self) -> Result<(), RunError>,
     ) -> Result<Self, RunError> {
-        Self::refuse_others(path)?;
-        let (part, old) = (beside(path, "part")?, beside(path, "old")?);
-        let failed = |problem: String| RunError { path: path.to_owned(), problem };
-        if old.exists() && !path.exists() {
-            // The last replacement was killed between its two renamings.
-            fs::rename(&old, path)
-                .map_err(|error| failed(format!("cannot restore what was here: {error}")))?;
-        }
-        for left_over in [&part, &old] {
-            if left_over.exists() {
-                fs::remove_dir_all(left_over).map_err(|error| {
-                    failed(format!("cannot remove the remains of an earlier attempt: {error}"))
-                })?;
-            }
-        }
+        let (part, old) = (claim.beside("part"), claim.beside("old"));
         let written = Self::create(&part, schema).and_then(|run| write(&run));
+        let written = written.and_then(|()| claim.refuse_others());
         if let Err(error) = written {
             let _ = fs::remove_dir_all(&part);
             return Err(error);
         }
-        let moved = |error: std::io::Error| failed(format!("cannot be put in place: {error}"));
-        if path.exists() {
-            fs::rename(path, &old).map_err(moved)?;
+        let moved = |error: io::Error| claim.refused(&format!("cannot be put in place: {error}"));
+        let folder = claim.folder();
+        if folder.exists() {
+            fs::rename(folder, &old).map_err(moved)?;
         }
-        if let Err(error) = fs::rename(&part, path) {
-            let _ = fs::rename(&old, path);
+        if let Err(error) = fs::rename(&part, folder) {
+            let _ = fs::rename(&old, folder);
             return Err(moved(error));
         }
         let _ = fs::remove_dir_all(&old);
-        Ok(Self { path: path.to_owned(), schema: Arc::clone(schema) })
+        Ok(Self { path: claim.path().to_owned(), schema: Arc::clone(schema) })
     }
 
-    /// Says that a run cannot be written here before it is worked for, not after.
-    ///
-    /// # Errors
-    /// When there is a file of this name, or a folder with something else in it.
-    pub fn refuse_others(path: &Path) -> Result<(), RunError> {
-        let refuse =
-            |problem: &str| Err(RunError { path: path.to_owned(), problem: problem.to_owned() });
-        if path.is_file() {
-            return refuse("is a file; give the name of a folder for the run");
-        }
-        let occupied = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
-        if occupied && !path.join("schema.toml").is_file() {
-            return refuse("is a folder with something else in it; give another name");
-        }
-        Ok(())
+    /// The folder of the run that a file is part of by its name, whether the file is there or not.
+    /// Nothing but the run itself should write it.
+    #[must_use]
+    pub fn containing(file: &Path) -> Option<PathBuf> {
+        run_of(file)
     }
 
     /// Opens the folder of a run.
@@ -107,13 +88,20 @@ impl RunDirectory {
     /// # Errors
     /// When it is not one.
     pub fn open(path: &Path) -> Result<Self, RunError> {
+        if !path.exists() {
+            Claim::recover(path)?;
+        }
         let file = path.join("schema.toml");
         let text = fs::read_to_string(&file).map_err(|error| RunError {
             path: path.to_owned(),
-            problem: format!(
-                "is not a run directory: cannot read its schema.toml ({error}); \
-                 `becausal fit` and `becausal train` make one"
-            ),
+            problem: if path.join(BEGUN).exists() {
+                NOTHING_TO_RESUME.to_owned()
+            } else {
+                format!(
+                    "is not a run directory: cannot read its schema.toml ({error}); \
+                     `becausal fit` and `becausal train` make one"
+                )
+            },
         })?;
         let schema = Schema::parse(&text)
             .map_err(|error| RunError { path: file, problem: format!("{error}") })?;
@@ -245,48 +233,136 @@ impl RunDirectory {
     }
 }
 
-/// A hidden folder beside another.
-fn beside(path: &Path, ending: &str) -> Result<PathBuf, RunError> {
-    let refuse = || RunError {
-        path: path.to_owned(),
-        problem: "has no name of its own; give the name of a folder for the run".to_owned(),
-    };
-    let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(refuse)?;
-    Ok(path.with_file_name(format!(".{name}.{ending}")))
-}
-
 #[cfg(test)]
 mod tests {
     use becausal_envs::find;
 
     use super::*;
 
+    const RECORD: &str =
+        "command = \"fit\"\nmodel = \"causal\"\nmembers = 1\nsteps = 5\nseed = 0\n";
+
+    fn schema() -> Arc<Schema> {
+        find("CartPole-v1").expect("an environment").schema()
+    }
+
+    fn save(path: &Path, note: &'static str) -> Result<RunDirectory, RunError> {
+        RunDirectory::replace(&Claim::to_replace(path)?, &schema(), |run| {
+            run.write_config(&format!("# {note}\n{RECORD}"))
+        })
+    }
+
+    fn note(path: &Path) -> String {
+        let run = RunDirectory::open(path).expect("a run");
+        let config = run.read_config().expect("a configuration");
+        config.lines().next().expect("a line").trim_start_matches("# ").to_owned()
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder").flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
     #[test]
     fn a_run_is_replaced_whole_or_not_at_all() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run");
-        let schema = find("CartPole-v1").expect("an environment").schema();
-        let made = |text: &'static str| move |run: &RunDirectory| run.write_config(text);
-        RunDirectory::replace(&path, &schema, made("first")).expect("a run");
-        fs::write(path.join("leftover"), "of the first").expect("a file");
-        let failed = RunDirectory::replace(&path, &schema, |run| {
-            run.write_config("second")?;
-            Err(RunError { path: run.path().to_owned(), problem: "no space left".to_owned() })
-        });
-        assert!(failed.is_err_and(|error| error.problem == "no space left"));
-        let run = RunDirectory::open(&path).expect("the first run");
-        assert_eq!(run.read_config().expect("a configuration"), "first");
-        assert!(path.join("leftover").exists());
+        let full_disk = |path: &Path| {
+            RunDirectory::replace(&Claim::to_replace(path)?, &schema(), |run| {
+                run.write_config("second")?;
+                Err(RunError { path: run.path().to_owned(), problem: "no space left".to_owned() })
+            })
+        };
+        save(&path, "first").expect("a run");
+        assert!(full_disk(&path).is_err_and(|error| error.problem == "no space left"));
+        assert_eq!(note(&path), "first");
         // As a kill between the two renamings leaves it; what then fails loses nothing either.
         fs::rename(&path, folder.path().join(".run.old")).expect("renamed");
-        let failed = RunDirectory::replace(&path, &schema, |run| {
-            Err(RunError { path: run.path().to_owned(), problem: "no space left".to_owned() })
-        });
-        assert!(failed.is_err() && path.join("leftover").exists());
-        RunDirectory::replace(&path, &schema, made("third")).expect("a run");
-        assert_eq!(run.read_config().expect("a configuration"), "third");
-        assert!(!path.join("leftover").exists());
-        let names = fs::read_dir(folder.path()).expect("a folder").count();
-        assert_eq!(names, 1, "nothing is left beside the run");
+        assert!(full_disk(&path).is_err());
+        assert_eq!(note(&path), "first");
+        // Whoever only reads finds it too.
+        fs::rename(&path, folder.path().join(".run.old")).expect("renamed");
+        assert_eq!(note(&path), "first");
+        // As a kill during the writing leaves it.
+        fs::create_dir(folder.path().join(".run.part")).expect("a folder");
+        fs::write(folder.path().join(".run.part/schema.toml"), "name =").expect("written");
+        save(&path, "third").expect("a run");
+        assert_eq!(note(&path), "third");
+        assert_eq!(names(folder.path()), ["run"], "nothing is left beside the run");
+    }
+
+    #[test]
+    fn what_is_not_a_run_is_never_replaced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run");
+        save(&path, "first").expect("a run");
+        fs::write(path.join("notes.txt"), "mine").expect("written");
+        let refused = |path: &Path| save(path, "second").expect_err("refused").problem;
+        assert!(refused(&path).contains("notes.txt is not part of a run"));
+        fs::remove_file(path.join("notes.txt")).expect("removed");
+        fs::remove_file(path.join("config.toml")).expect("removed");
+        assert!(refused(&path).contains("schema.toml, but no config.toml of a run"));
+        fs::write(path.join("config.toml"), "lamp = \"on\"\n").expect("written");
+        assert!(refused(&path).contains("something else in it"));
+        assert_eq!(names(&path), ["config.toml", "schema.toml"]);
+        // What is put there while the work goes on stays as well.
+        let late = folder.path().join("late");
+        let written =
+            RunDirectory::replace(&Claim::to_replace(&late).expect("a place"), &schema(), |run| {
+                fs::create_dir(&late).expect("a folder");
+                fs::write(late.join("log.csv"), "mine").expect("written");
+                run.write_config(RECORD)
+            });
+        assert!(written.is_err_and(|error| error.problem.contains("log.csv")));
+        assert_eq!(names(&late), ["log.csv"]);
+        // Nor what only has the name of remains.
+        fs::create_dir_all(folder.path().join(".other.part/photos")).expect("folders");
+        assert!(refused(&folder.path().join("other")).contains("photos is in the way"));
+        assert_eq!(names(folder.path()), [".other.part", "late", "run"]);
+    }
+
+    #[test]
+    fn the_second_process_is_told_who_holds_a_run() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("new/run");
+        let claim = Claim::to_replace(&path).expect("free");
+        let problem = save(&path, "second").expect_err("held").problem;
+        let holder = format!("is in use by process {}", std::process::id());
+        assert!(problem.starts_with(&holder), "{problem}");
+        drop(claim);
+        assert_eq!(names(folder.path()), [""; 0], "folders that were made for nothing are gone");
+        save(&path, "third").expect("free again");
+        assert_eq!(names(&folder.path().join("new")), ["run"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_run_stays_a_link() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let link = folder.path().join("link");
+        save(&folder.path().join("run"), "first").expect("a run");
+        std::os::unix::fs::symlink("run", &link).expect("a link");
+        save(&link, "second").expect("a run");
+        assert!(link.is_symlink());
+        assert_eq!(note(&folder.path().join("run")), "second");
+        std::os::unix::fs::symlink("nowhere", folder.path().join("gone")).expect("a link");
+        let refused = save(&folder.path().join("gone"), "third").expect_err("refused");
+        assert!(refused.problem.contains("leads nowhere"));
+    }
+
+    #[test]
+    fn the_files_of_a_run_are_known() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run");
+        save(&path, "first").expect("a run");
+        fs::create_dir(path.join("world-model")).expect("a folder");
+        let of_run = |name: &str| RunDirectory::containing(&path.join(name)).is_some();
+        assert!(of_run("config.toml") && of_run("graph.json"));
+        assert!(of_run("world-model/manifest.json") && of_run("world-model/../data.parquet"));
+        assert!(!of_run("report.html") && !of_run("world-model/picture.svg"));
+        assert_eq!(RunDirectory::containing(&folder.path().join("config.toml")), None);
     }
 }

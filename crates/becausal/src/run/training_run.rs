@@ -12,7 +12,9 @@ use becausal_envs::Entry;
 use becausal_learn::{EpochReport, Evaluation, LearningError, Settings, Training};
 use becausal_model::WeightsError;
 
-use super::directory::{RunDirectory, RunError};
+use super::claim::{Claim, begun_is_over};
+use super::contents::BEGUN;
+use super::directory::{NOTHING_TO_RESUME, RunDirectory, RunError};
 use super::events::EventWriter;
 use super::train_config::TrainConfig;
 
@@ -73,9 +75,6 @@ impl Saved {
     }
 }
 
-/// What a folder has in it that was worked for; without them a run was begun and nothing came of it.
-const RESULTS: [&str; 4] = ["checkpoint.json", "data.parquet", "world-model", "policy"];
-
 /// A training that writes what it does into its run directory, epoch by epoch.
 ///
 /// After every epoch the data, then a checkpoint in a folder of its own, and at last
@@ -83,6 +82,8 @@ const RESULTS: [&str; 4] = ["checkpoint.json", "data.parquet", "world-model", "p
 /// checkpoint that is named is whole. [`resume`](Self::resume) drops what was written after it.
 pub struct TrainingRun {
     directory: RunDirectory,
+    /// Nobody else writes into the folder meanwhile.
+    _claim: Claim,
     config: TrainConfig,
     /// What is learned.
     pub training: Training,
@@ -103,19 +104,9 @@ impl TrainingRun {
         settings: &Settings,
         seed: u64,
     ) -> Result<Self, TrainError> {
-        RunDirectory::refuse_others(path)?;
-        if RESULTS.iter().any(|name| path.join(name).exists()) {
-            return Err(TrainError::Run(RunError {
-                path: path.to_owned(),
-                problem: if path.join("checkpoint.json").exists() {
-                    "holds a training already; resume it, or give another name".to_owned()
-                } else {
-                    "holds a run already; give another name".to_owned()
-                },
-            }));
-        }
         let environment = entry.make(options).map_err(LearningError::from)?;
         let training = Training::new(&environment, settings, seed)?;
+        let claim = Claim::to_train(path)?;
         let directory = RunDirectory::create(path, &entry.schema())?;
         let config = TrainConfig {
             environment: entry.id.to_owned(),
@@ -124,10 +115,11 @@ impl TrainingRun {
             seed,
         };
         directory.write_config(&config.to_toml())?;
-        let mut run = Self::open_logs(directory, config, training, 0, 0)?;
+        let mut run = Self::open_logs((claim, directory), config, training, 0, 0)?;
         let header = format!("epoch,real_steps,{}\n", COLUMNS.join(","));
         run.log(|run| run.metrics.write_all(header.as_bytes()), "metrics.csv")?;
         run.checkpoint()?;
+        begun_is_over(path);
         Ok(run)
     }
 
@@ -138,6 +130,7 @@ impl TrainingRun {
     /// When there is no checkpoint, or it is damaged.
     pub fn resume(path: &Path, steps: Option<usize>) -> Result<Self, TrainError> {
         let directory = RunDirectory::open(path)?;
+        let claim = Claim::to_resume(path)?;
         let refuse = |file: &str, problem: String| RunError { path: path.join(file), problem };
         let mut config = TrainConfig::parse(&directory.read_config()?)
             .map_err(|problem| refuse("config.toml", problem))?;
@@ -147,6 +140,9 @@ impl TrainingRun {
         }
         let file = path.join("checkpoint.json");
         let text = fs::read(&file).map_err(|error| {
+            if path.join(BEGUN).exists() {
+                return RunError { path: path.to_owned(), problem: NOTHING_TO_RESUME.to_owned() };
+            }
             refuse(
                 "checkpoint.json",
                 format!("cannot be read ({error}): there is nothing to resume"),
@@ -167,11 +163,14 @@ impl TrainingRun {
             data.as_ref(),
         )?;
         let bytes = |key: &str| named[key].as_u64().unwrap_or(0);
-        Self::open_logs(directory, config, training, bytes("metrics"), bytes("events"))
+        let logs = (bytes("metrics"), bytes("events"));
+        let run = Self::open_logs((claim, directory), config, training, logs.0, logs.1)?;
+        begun_is_over(path);
+        Ok(run)
     }
 
     fn open_logs(
-        directory: RunDirectory,
+        (claim, directory): (Claim, RunDirectory),
         config: TrainConfig,
         training: Training,
         metrics_bytes: u64,
@@ -194,7 +193,7 @@ impl TrainingRun {
         let path = directory.path().join("events.out.tfevents.becausal");
         let events = EventWriter::open(&path, events_bytes).map_err(|error| failed(path, error))?;
         let saved = Saved { epoch: training.epoch, real_steps: training.real_steps };
-        Ok(Self { directory, config, training, events, metrics, saved })
+        Ok(Self { directory, _claim: claim, config, training, events, metrics, saved })
     }
 
     /// The folder.

@@ -1,0 +1,41 @@
+//! Where results go: checked before the work, not after it.
+
+use std::path::{Path, PathBuf};
+
+use becausal::data::schema_path;
+use becausal::output::{Output, is_same_file};
+use becausal::run::RunDirectory;
+
+use crate::arguments::Columns;
+use crate::failure::Failure;
+
+/// Refuses a file that cannot be written, that is an input too, or that belongs to a run.
+pub fn check(output: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
+    Output::refuse_inputs(output, inputs.iter().map(PathBuf::as_path))?;
+    if let Some(run) = RunDirectory::containing(output) {
+        return Err(Failure::failed(format!(
+            "{}: cannot write: is part of the run {}, which would be damaged; give another name",
+            output.display(),
+            run.display()
+        )));
+    }
+    Ok(Output::check(output)?)
+}
+
+/// Refuses two results of the same name.
+pub fn check_apart(one: &Path, other: &Path) -> Result<(), Failure> {
+    if one == other || is_same_file(one, other) {
+        return Err(Failure::usage(format!(
+            "{}: two results cannot go into one file; give two names",
+            one.display()
+        )));
+    }
+    Ok(())
+}
+
+/// The files that are read for a log: its own, and those that say what its columns mean.
+pub fn inputs_of_log(data: &Path, columns: &Columns) -> Vec<PathBuf> {
+    let mut inputs = vec![data.to_owned(), schema_path(data)];
+    inputs.extend(columns.schema.clone());
+    inputs
+}
