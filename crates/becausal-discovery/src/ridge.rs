@@ -1,7 +1,7 @@
 //! Ridge regression of all targets on one basis, with one Gram matrix and one factorisation.
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
 use super::basis::Basis;
@@ -182,14 +182,15 @@ impl Solver {
 
 /// The coefficients of a linear regression of `values` on `features`, each a column of as many rows.
 /// The penalty is only large enough for collinear features.
+///
+/// # Panics
+/// When a feature has fewer rows than `values`.
 #[must_use]
 pub fn regress(features: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let count = features.len();
-    let gram = Gram {
-        features: Array2::from_shape_fn((count, count), |(i, j)| dot(&features[i], &features[j])),
-        targets: Array2::from_shape_fn((count, 1), |(i, _)| dot(&features[i], values)),
-    };
+    let (count, rows) = (features.len(), values.len());
+    let by_feature = Array2::from_shape_fn((count, rows), |(feature, row)| features[feature][row]);
+    let target = ArrayView2::from_shape((rows, 1), values).expect("a column");
+    let gram = Gram { features: by_feature.dot(&by_feature.t()), targets: by_feature.dot(&target) };
     let coefficients = Solver::new(&gram, |_| true).coefficients(&gram.target(0), 0, |_, _| false);
     coefficients.column(0).to_vec()
 }

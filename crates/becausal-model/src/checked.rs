@@ -10,12 +10,10 @@ use rayon::prelude::*;
 
 use becausal_core::data::Transitions;
 use becausal_discovery::{CausalGraph, Reason, Verdict};
-use becausal_nn::Block;
 
 use super::error::FitError;
 use super::fit_data::FitData;
-use super::inputs::Encoded;
-use super::member::{Member, ModelKind};
+use super::member::ModelKind;
 use super::probe::likelihoods;
 use super::score::log_mean;
 use super::structure::Structure;
@@ -118,9 +116,12 @@ impl Checked {
         let few =
             ModelParams { members: params.members.min(MAX_COMPARED_MEMBERS), ..params.clone() };
         let mut gains: Vec<Gain> = Vec::new();
-        for kind in [ModelKind::Full, ModelKind::Mlp] {
-            let (everything, _) = WorldModel::fit_to(data, kind, &structure, &few)?;
-            gains.extend(model.gains_of(&everything, data));
+        if data.held_out.episodes() >= MIN_EPISODES {
+            let own = model.judge(data, few.members);
+            for kind in [ModelKind::Full, ModelKind::Mlp] {
+                let (everything, _) = WorldModel::fit_to(data, kind, &structure, &few)?;
+                gains.extend(own.gains_of(&everything.judge(data, few.members), data));
+            }
         }
         // If both kinds predict an effect better, the larger gain counts.
         gains.sort_by(|a, b| a.effect.cmp(&b.effect).then(b.nats.total_cmp(&a.nats)));
@@ -191,25 +192,25 @@ impl Shortfall {
     }
 }
 
-impl WorldModel {
+/// What a model says about the held-out rows.
+struct Judgement {
+    /// The log-likelihood of each row under the mixture of the first members: `[effects][rows]`.
+    likelihoods: Vec<Vec<f64>>,
+    /// The error of each effect, in standard deviations.
+    errors: Vec<f64>,
+}
+
+impl Judgement {
     /// The effects that an unrestricted model predicts better.
     fn gains_of(&self, everything: &Self, prepared: &FitData) -> Vec<Gain> {
         let data = &prepared.held_out;
-        if data.episodes() < MIN_EPISODES {
-            return Vec::new();
-        }
-        let members = self.members().min(everything.members());
-        let own = self.likelihoods(&prepared.held_out_rows, members);
-        let other = everything.likelihoods(&prepared.held_out_rows, members);
-        let [own_scores, other_scores] =
-            [self, everything].map(|model| model.score_encoded(&prepared.held_out_rows));
         let gain = |effect: usize| {
+            let (own, other) = (&self.likelihoods[effect], &everything.likelihoods[effect]);
             let episodes: Vec<(f64, f64)> = (0..data.episodes())
                 .map(|episode| {
                     let rows = data.rows_of(&[episode]);
-                    let gain = |&row: &usize| {
-                        (other[effect][row] - own[effect][row]).clamp(-MAX_ROW_NATS, MAX_ROW_NATS)
-                    };
+                    let gain =
+                        |&row: &usize| (other[row] - own[row]).clamp(-MAX_ROW_NATS, MAX_ROW_NATS);
                     (rows.iter().map(gain).sum(), rows.len() as f64)
                 })
                 .collect();
@@ -218,29 +219,34 @@ impl WorldModel {
             let squares: f64 =
                 episodes.iter().map(|(gain, rows)| (gain - mean * rows).powi(2)).sum();
             let certain = mean - MIN_STANDARD_ERRORS * squares.sqrt() / rows > MIN_GAIN_NATS;
-            let errors = [&own_scores, &other_scores].map(|scores| scores.variables[effect].error);
-            let better = |row: &usize| other[effect][*row] - own[effect][*row] > LARGE_GAIN_NATS;
+            let errors = [self.errors[effect], everything.errors[effect]];
+            let better = |row: &usize| other[*row] - own[*row] > LARGE_GAIN_NATS;
             let rows = (0..data.len()).filter(better).count();
             let gain = Gain { effect, nats: mean, certain, rows, errors };
             (certain || is_notable(errors)).then_some(gain)
         };
-        (0..self.structure.effects()).filter_map(gain).collect()
+        (0..self.errors.len()).filter_map(gain).collect()
     }
+}
 
-    /// The log-likelihood of each row under the mixture of the first members: `[effects][rows]`.
-    fn likelihoods(&self, rows: &Encoded, members: usize) -> Vec<Vec<f64>> {
-        let predict = |member: &Member| member.predict(&rows.inputs, &self.structure);
-        let outputs: Vec<Block> = self.members[..members].par_iter().map(predict).collect();
+impl WorldModel {
+    /// Judges the model by the held-out rows; likelihoods are those of the first members.
+    fn judge(&self, data: &FitData, members: usize) -> Judgement {
+        let rows = &data.held_out_rows;
+        let outputs = self.outputs_of(rows);
         let of_effect = |effect: usize| {
-            let each: Vec<Vec<f64>> = outputs
-                .iter()
-                .map(|o| likelihoods(&self.encoding, rows, effect, (o, effect)))
+            let each: Vec<Vec<f64>> = (outputs.iter().take(members))
+                .map(|outputs| likelihoods(&self.encoding, rows, effect, (outputs, effect)))
                 .collect();
             let mixed =
                 |row: usize| log_mean(&each.iter().map(|rows| rows[row]).collect::<Vec<_>>());
             (0..rows.inputs.rows()).map(mixed).collect()
         };
-        (0..self.structure.effects()).map(of_effect).collect()
+        let scores = self.score_outputs(rows, &outputs);
+        Judgement {
+            likelihoods: (0..self.structure.effects()).into_par_iter().map(of_effect).collect(),
+            errors: scores.variables.iter().map(|variable| variable.error).collect(),
+        }
     }
 
     /// Removes the states that were only tried and that every member has pruned under every action.

@@ -9,6 +9,8 @@
 use becausal_core::data::Transitions;
 use becausal_core::schema::{Kind, Role};
 use becausal_discovery::regress;
+use rayon::prelude::*;
+
 use becausal_nn::{Backward, Block, Operation, Shape, Tape, Variable};
 
 use super::encoding::Encoding;
@@ -52,12 +54,13 @@ impl Persistence {
             *rows = evenly(rows.len(), MAX_REGRESSION_ROWS).map(|at| rows[at]).collect();
         }
         let mut stays = Block::zeros(Shape::new(structure.effects(), actions, 1));
-        for effect in (0..structure.effects()).filter(|&effect| structure.persists(effect)) {
-            for (action, rows) in rows_of.iter().enumerate() {
-                let persists = is_persistent(data, encoding, structure, effect, rows);
-                stays.group_mut(effect)[action] = if persists { 1.0 } else { 0.0 };
+        stays.values.par_chunks_mut(actions).enumerate().for_each(|(effect, stays)| {
+            for (rows, into) in rows_of.iter().zip(stays) {
+                let persists = structure.persists(effect)
+                    && is_persistent(data, encoding, structure, effect, rows);
+                *into = if persists { 1.0 } else { 0.0 };
             }
-        }
+        });
         Self { stays }
     }
 

@@ -48,14 +48,14 @@ struct Replacement {
 impl Probe {
     pub fn new(encoding: &Arc<Encoding>, structure: &Structure, rows: Encoded, seed: u64) -> Self {
         let order = within_actions(&rows.inputs, seed);
-        let mut replacements = Vec::new();
-        for effect in 0..structure.effects() {
+        let parents = |effect| structure.state_parents(effect).iter().map(move |&s| (effect, s));
+        let pairs: Vec<(usize, usize)> = (0..structure.effects()).flat_map(parents).collect();
+        let replacement = |&(effect, state): &(usize, usize)| {
             let parents = structure.state_parents(effect);
-            for &state in parents {
-                let values = exchange(encoding, &rows.inputs, state, parents, &order);
-                replacements.push(Replacement { effect, state, values });
-            }
-        }
+            let values = exchange(encoding, &rows.inputs, state, parents, &order);
+            Replacement { effect, state, values }
+        };
+        let replacements = pairs.par_iter().map(replacement).collect();
         Self { encoding: Arc::clone(encoding), rows, replacements }
     }
 

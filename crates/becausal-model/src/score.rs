@@ -6,6 +6,7 @@ use becausal_core::data::Transitions;
 use becausal_nn::{Block, Distribution};
 
 use super::inputs::Encoded;
+use super::member::Member;
 use super::target::Target;
 use super::world_model::WorldModel;
 
@@ -79,24 +80,30 @@ impl WorldModel {
     }
 
     /// The same of rows that were encoded before.
-    pub(super) fn score_encoded(&self, encoded: &Encoded) -> Scores {
+    fn score_encoded(&self, encoded: &Encoded) -> Scores {
+        self.score_outputs(encoded, &self.outputs_of(encoded))
+    }
+
+    /// The outputs of each member for some rows.
+    pub(super) fn outputs_of(&self, encoded: &Encoded) -> Vec<Block> {
+        let predict = |member: &Member| member.predict(&encoded.inputs, &self.structure);
+        self.members.par_iter().map(predict).collect()
+    }
+
+    /// The scores of outputs that are known already.
+    pub(super) fn score_outputs(&self, encoded: &Encoded, outputs: &[Block]) -> Scores {
         let rows = encoded.inputs.rows();
-        let outputs: Vec<Block> = self
-            .members
-            .par_iter()
-            .map(|member| member.predict(&encoded.inputs, &self.structure))
-            .collect();
         let names = self.schema().effects();
         let of_effect = |(effect, name): (usize, String)| {
             let mut total = Sums::default();
             for (at, target) in self.encoding.targets().iter().enumerate() {
                 if target.effect == effect {
-                    total.add(&Sums::of(target, &outputs, encoded.targets.group(at)));
+                    total.add(&Sums::of(target, outputs, encoded.targets.group(at)));
                 }
             }
             total.score(name, rows)
         };
-        let variables = names.into_iter().enumerate().map(of_effect).collect();
+        let variables = names.into_par_iter().enumerate().map(of_effect).collect();
         Scores { rows, variables }
     }
 }

@@ -162,6 +162,8 @@ impl TrainingRun {
             config.seed,
             data.as_ref(),
         )?;
+        // A kill may have come between a new checkpoint and the end of the one before.
+        remove_others(&path.join("checkpoints"), folder);
         let bytes = |key: &str| named[key].as_u64().unwrap_or(0);
         let logs = (bytes("metrics"), bytes("events"));
         let run = Self::open_logs((claim, directory), config, training, logs.0, logs.1)?;
@@ -277,12 +279,7 @@ impl TrainingRun {
         write_atomically(&file, format!("{named}\n").as_bytes())
             .map_err(|error| RunError { path: file, problem: error.problem.to_string() })?;
         self.saved = Saved { epoch: training.epoch, real_steps: training.real_steps };
-        for entry in fs::read_dir(&all).into_iter().flatten().flatten() {
-            if entry.file_name().to_string_lossy() != folder {
-                // What cannot be removed stays.
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
+        remove_others(&all, &folder);
         Ok(())
     }
 
@@ -316,5 +313,14 @@ impl TrainingRun {
     pub fn write_policy(&self) -> Result<(), TrainError> {
         self.training.best_agent().save(&self.directory.path().join("policy"))?;
         Ok(())
+    }
+}
+
+/// Removes every checkpoint but one. What cannot be removed stays.
+fn remove_others(checkpoints: &Path, folder: &str) {
+    for entry in fs::read_dir(checkpoints).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy() != folder {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }

@@ -53,6 +53,19 @@ fn curves(path: &Path) -> Vec<String> {
 }
 
 #[test]
+fn a_checkpoint_that_a_kill_left_behind_is_removed_at_the_next_start() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run");
+    drop(begin(&path, "none"));
+    let left = path.join("checkpoints").join("epoch-000099").join("agent");
+    fs::create_dir_all(&left).expect("made");
+    fs::write(left.join("manifest.json"), "{").expect("written");
+    TrainingRun::resume(&path, None).expect("resumed");
+    let kept = fs::read_dir(path.join("checkpoints")).expect("a folder").count();
+    assert_eq!(kept, 1);
+}
+
+#[test]
 fn a_training_that_was_ended_goes_on_as_if_it_had_not_been() {
     for model in ["causal", "mlp", "none"] {
         let folder = tempfile::tempdir().expect("a folder");
