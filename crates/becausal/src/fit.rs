@@ -288,7 +288,9 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
         } else {
             WorldModel::fit_to(&prepared, kind, &structure, &model_params)?
         };
-        compared.push((kind, model.score(scored)));
+        if params.compare {
+            compared.push((kind, model.score(scored)));
+        }
         if kind == params.model {
             chosen = Some((model, report));
         }
@@ -300,7 +302,6 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
             got: params.model.name().to_owned(),
         });
     };
-    let compared = if params.compare { compared } else { Vec::new() };
     let summary = FitSummary { report, shortfalls, compared };
     let record = Record::Fit(params.record(log));
     Run::fitted(record, data.clone(), Some(graph), model, scored_on, summary)
