@@ -82,6 +82,18 @@ impl Assembly {
         }
     }
 
+    /// The memory that a row takes while it is assembled, in bytes.
+    pub(super) fn row_bytes(&self) -> u64 {
+        let packed = |slot: usize| match self.schema.variable_of(slot).kind {
+            Kind::Continuous(_) | Kind::Integer(_) => 8,
+            Kind::Categorical(_) => 4,
+            Kind::Boolean => 1,
+        };
+        let row: u64 = (0..self.schema.slots().len()).map(packed).sum();
+        // Columns grow, and those of a sequential log are copied: measured up to 1.3 times.
+        (row + 10) * 3 / 2
+    }
+
     pub(super) fn header(&self) -> &Header {
         &self.header
     }
