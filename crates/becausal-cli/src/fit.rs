@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use becausal::model::{ModelKind, Scores, Shortfall};
 use becausal::render::{Alignment, Table};
-use becausal::{FitParams, FitSummary, ReadParams, Run, ScoredOn, fit, quoted, read};
+use becausal::{FitParams, FitSummary, ReadParams, Run, ScoredOn, fit, quoted_path, read};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Fit};
@@ -17,7 +17,7 @@ use becausal::render::number::{brief, count, counted};
 pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let started = Instant::now();
     Run::refuse_path(&arguments.output)?;
-    let log = read(&arguments.data, &arguments.columns.params()?)?;
+    let log = read(&arguments.data, &arguments.columns.params(common)?)?;
     // Whatever is read is read before anything that takes long: a mistake shows at once.
     let mut params = FitParams::default()
         .model(ModelKind::of(&arguments.model).unwrap_or(ModelKind::Causal))
@@ -25,6 +25,7 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
         .steps(arguments.steps.get())
         .seed(arguments.seed)
         .compare(arguments.compare)
+        .memory(common.memory())
         .progress(Shown::new(common.quiet));
     if let Some(eta) = arguments.eta {
         params = params.eta(eta);
@@ -36,7 +37,8 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
             .iter()
             .fold(ReadParams::default().schema(log.schema().clone()), |params, column| {
                 params.ignore(column)
-            });
+            })
+            .memory(common.memory());
         params = params.test(read(path, &same)?);
     }
     if let Some(path) = &arguments.graph {
@@ -59,7 +61,7 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     } else {
         text.push_str(&scores_table(&scored.scores, scored.on));
     }
-    let output = quoted(&arguments.output.display().to_string());
+    let output = quoted_path(&arguments.output);
     let _ = writeln!(text, "\nNext: becausal explain {output} --step 0");
     Ok(text)
 }
@@ -80,7 +82,7 @@ fn json_of(arguments: &Fit, run: &Run, summary: &FitSummary, seconds: f64) -> Va
         .collect();
     let scored = run.scores();
     let mut value = json!({
-        "run": arguments.output,
+        "run": arguments.output.display().to_string(),
         "model": run.model().kind().name(),
         "rows": run.data().len(),
         "episodes": run.data().episodes(),

@@ -54,11 +54,7 @@ impl MemoryLimit {
     /// # Errors
     /// With what is needed and what may be used.
     pub fn check(self, needed: u64) -> Result<(), MemoryError> {
-        if needed <= self.bytes {
-            Ok(())
-        } else {
-            Err(MemoryError { needed, limit: self.bytes })
-        }
+        if needed <= self.bytes { Ok(()) } else { Err(MemoryError { needed, limit: self.bytes }) }
     }
 }
 
@@ -89,7 +85,8 @@ impl FromStr for MemoryLimit {
 
     /// Reads `500M`, `4G`, `4GB`, `4GiB` or a number of bytes.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is not a size of memory: expected for instance 500M or 4G");
+        let wrong =
+            || format!("{text:?} is not a size of memory: expected for instance 500M or 4G");
         let text = text.trim();
         let split = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
         let (number, unit) = text.split_at(split.unwrap_or(text.len()));
@@ -110,7 +107,11 @@ impl FromStr for MemoryLimit {
         if !(1.0..=1e18).contains(&bytes) {
             return Err(wrong());
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 1e18")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 1 to 1e18"
+        )]
         let bytes = bytes as u64;
         Ok(Self { bytes })
     }

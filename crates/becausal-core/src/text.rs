@@ -56,8 +56,7 @@ pub fn size(bytes: u64) -> String {
 /// that reverses the direction of the text after it.
 #[must_use]
 pub fn is_control(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A name or a value from a file, for a message: one line without control characters, shortened

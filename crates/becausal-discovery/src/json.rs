@@ -410,9 +410,21 @@ mod tests {
         let text = sample().to_json();
         let cases = [
             // The first verdict of each kind is that of the pairs `x`, `a` and `y`.
-            ("\"verdict\":\"untestable\"", "\"verdict\":\"edge\"", "reason `hint`) gives `untestable`"),
-            ("\"verdict\":\"edge\"", "\"verdict\":\"none\"", "`x -> x'` has the verdict `none`, but its"),
-            ("\"given\":\"required\"", "\"given\":\"forbidden\"", "given `forbidden`) gives `none`"),
+            (
+                "\"verdict\":\"untestable\"",
+                "\"verdict\":\"edge\"",
+                "reason `hint`) gives `untestable`",
+            ),
+            (
+                "\"verdict\":\"edge\"",
+                "\"verdict\":\"none\"",
+                "`x -> x'` has the verdict `none`, but its",
+            ),
+            (
+                "\"given\":\"required\"",
+                "\"given\":\"forbidden\"",
+                "given `forbidden`) gives `none`",
+            ),
         ];
         for (old, new, words) in cases {
             let edited = text.replacen(old, new, 1);
@@ -433,7 +445,9 @@ mod tests {
     #[test]
     fn a_file_that_lists_few_of_very_many_pairs_is_refused() {
         let edge = |at: usize| {
-            format!("{{\"cause\":\"c{at}\",\"effect\":\"e{at}'\",\"p\":1.0,\"strength\":0.0,\"verdict\":\"none\"}}")
+            format!(
+                "{{\"cause\":\"c{at}\",\"effect\":\"e{at}'\",\"p\":1.0,\"strength\":0.0,\"verdict\":\"none\"}}"
+            )
         };
         let edges: Vec<String> = (0..5000).map(edge).collect();
         let text = format!("{{\"method\":\"auto\",\"eta\":0.1,\"edges\":[{}]}}", edges.join(","));

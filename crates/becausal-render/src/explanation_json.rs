@@ -186,7 +186,7 @@ impl ContrastView<'_> {
                 "through_later_actions": self.credit.through_actions(),
                 "parts": parts.collect::<Vec<_>>(),
             },
-            "against": doubts(schema, &self.doubts, trajectory.first()),
+            "against": doubts(schema, &self.all_doubts(), trajectory.first()),
             "factual": WhyView(&self.factual).json(),
             "counterfactual": WhyView(&self.counterfactual).json(),
         })

@@ -107,13 +107,21 @@ impl Report<'_> {
     fn facts(&self) -> String {
         let mut facts = vec![(
             thousands(self.rows),
-            format!("transitions in {}", counted(self.episodes, "episode")),
+            format!(
+                "{} in {}",
+                if self.rows == 1 { "transition" } else { "transitions" },
+                counted(self.episodes, "episode")
+            ),
         )];
         if let Some(graph) = self.graph {
             let edges = graph.edges().count();
             facts.push((
                 edges.to_string(),
-                format!("influences found, of {} pairs", graph.pairs().len()),
+                format!(
+                    "{} found, of {}",
+                    if edges == 1 { "influence" } else { "influences" },
+                    counted(graph.pairs().len(), "pair")
+                ),
             ));
         }
         if let Some(ReportScores { scores, .. }) = &self.scores {
@@ -123,10 +131,12 @@ impl Report<'_> {
             ));
         }
         if let Ok(audit) = &self.audit {
-            facts.push((
-                percent(audit.changes.precision()),
-                "of the changes claimed held in the environment".into(),
-            ));
+            if audit.changes.right + audit.changes.wrong > 0 {
+                facts.push((
+                    percent(audit.changes.precision()),
+                    "of the changes claimed held in the environment".into(),
+                ));
+            }
             if audit.sign_cases > 0 {
                 let words = "of the reward differences had the right sign";
                 facts.push((percent(audit.sign), words.into()));

@@ -94,11 +94,7 @@ impl Table {
 
 /// A label of a file may have line breaks; a cell has none.
 fn one_line(cell: String) -> String {
-    if cell.contains(['\n', '\r']) {
-        cell.replace('\n', "\\n").replace('\r', "\\r")
-    } else {
-        cell
-    }
+    if cell.contains(['\n', '\r']) { cell.replace('\n', "\\n").replace('\r', "\\r") } else { cell }
 }
 
 #[cfg(test)]

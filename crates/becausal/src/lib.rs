@@ -49,6 +49,7 @@ mod fit;
 mod graph_view;
 mod log;
 mod log_check;
+mod memory;
 mod record;
 mod report;
 pub mod run;
@@ -60,7 +61,7 @@ pub mod env {
     pub use becausal_envs::*;
 }
 
-pub use becausal_core::{data, policy, progress, schema, trajectory};
+pub use becausal_core::{data, policy, progress, schema, text, trajectory};
 pub use becausal_discovery as discovery;
 pub use becausal_explain as explain;
 pub use becausal_learn as learn;
@@ -68,7 +69,9 @@ pub use becausal_model as model;
 pub use becausal_render as render;
 
 pub use answer::Answer;
-pub use becausal_core::{Environment, Policy, RandomPolicy, Schema, Stream, Transitions};
+pub use becausal_core::{
+    Environment, MemoryError, MemoryLimit, Policy, RandomPolicy, Schema, Stream, Transitions,
+};
 pub use becausal_discovery::{CausalGraph, DiscoverParams, discover};
 pub use becausal_explain::{Ask, Audit, AuditParams, Moment};
 pub use episode::Episode;
@@ -77,7 +80,8 @@ pub use fit::{FitParams, FitSummary, fit};
 pub use graph_view::GraphView;
 pub use log::{Log, ReadParams, read, read_schema};
 pub use log_check::LogCheck;
-pub use record::{FitRecord, Record, quoted};
+pub use memory::check_discovery;
+pub use record::{FitRecord, Record, quoted, quoted_path};
 pub use report::{ReportPage, ReportParams};
 pub use run::{Run, RunScores, ScoredOn};
-pub use train::{TrainParams, TrainSummary, resume, train};
+pub use train::{TrainParams, TrainSummary, Trained, resume, resume_policy, train, train_policy};

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use becausal_core::data::{self, Origin, ReadOptions};
-use becausal_core::{Schema, Transitions};
+use becausal_core::text::read_text;
+use becausal_core::{MemoryLimit, Schema, Transitions};
 use becausal_envs::find;
 
 use crate::error::Error;
@@ -15,6 +16,7 @@ pub struct ReadParams {
     schema: Option<Arc<Schema>>,
     schema_source: Option<String>,
     ignore: Vec<String>,
+    memory: MemoryLimit,
 }
 
 impl ReadParams {
@@ -34,6 +36,12 @@ impl ReadParams {
         Ok(Self { schema: Some(schema), schema_source: Some(source), ..self })
     }
 
+    /// How much memory the rows may take; more is refused before they are read.
+    #[must_use]
+    pub fn memory(self, memory: MemoryLimit) -> Self {
+        Self { memory, ..self }
+    }
+
     /// Leaves out a column that the schema does not have.
     #[must_use]
     pub fn ignore(mut self, column: impl Into<String>) -> Self {
@@ -42,13 +50,16 @@ impl ReadParams {
     }
 }
 
+/// Maximum size of a schema in bytes.
+const MAX_SCHEMA_BYTES: u64 = 16 << 20;
+
 /// Reads a schema from a file (TOML), or takes that of a built-in environment by its id.
 ///
 /// # Errors
 /// When it cannot be read or is wrong, with every mistake at its line and column.
 pub fn read_schema(file: impl AsRef<Path>) -> Result<Schema, Error> {
     let name = file.as_ref().display().to_string();
-    match std::fs::read_to_string(&file) {
+    match read_text(file.as_ref(), MAX_SCHEMA_BYTES) {
         Ok(text) => Schema::parse(&text).map_err(|error| Error::Schema { file: name, error }),
         Err(error) => match find(&name) {
             Ok(entry) => Ok(Arc::unwrap_or_clone(entry.schema())),
@@ -83,7 +94,11 @@ pub(crate) struct Source {
 /// When the file cannot be read, is damaged, or does not fit the schema; with row and column.
 pub fn read(path: impl AsRef<Path>, params: &ReadParams) -> Result<Log, Error> {
     let path = path.as_ref();
-    let options = ReadOptions { schema: params.schema.clone(), ignore: params.ignore.clone() };
+    let options = ReadOptions {
+        schema: params.schema.clone(),
+        ignore: params.ignore.clone(),
+        memory: params.memory,
+    };
     let recording = data::read(path, &options)?;
     Ok(Log {
         transitions: recording.transitions,

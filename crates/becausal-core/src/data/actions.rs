@@ -143,8 +143,12 @@ fn from_archive(path: &Path, schema: &Schema) -> Result<Vec<Vec<f64>>, Problem> 
         } else if actions.len() == part.len() {
             actions.iter_mut().zip(part).for_each(|(action, more)| action.extend(more));
         } else {
-            let message =
-                format!("`{}` has {}, others {}", variable.name, counted(part.len(), "row"), actions.len());
+            let message = format!(
+                "`{}` has {}, others {}",
+                variable.name,
+                counted(part.len(), "row"),
+                actions.len()
+            );
             return Err(Problem::Columns(vec![message]));
         }
     }

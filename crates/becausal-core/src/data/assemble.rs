@@ -11,6 +11,7 @@ use super::header::{Header, Place};
 use super::read::Recording;
 use super::transitions::{Parts, Transitions};
 use crate::schema::{Bounds, Kind, Schema};
+use crate::text::shown;
 
 /// Collects the cells of a file. Columns may come in any order, the rows of a column in sequence.
 pub(super) struct Assembly {
@@ -106,9 +107,9 @@ impl Assembly {
         for index in used {
             if self.rows(index) != rows {
                 return Err(Problem::Columns(vec![format!(
-                    "column `{}` has {} rows, others have {rows}",
-                    self.header.names[index],
-                    self.rows(index)
+                    "column `{}` has {}, others have {rows}",
+                    shown(&self.header.names[index]),
+                    count(self.rows(index), "row")
                 )]));
             }
         }
@@ -354,8 +355,9 @@ impl Episodes {
         if self.rows == 0 || name != self.current {
             if !self.seen.insert(name.to_owned()) {
                 return Err(format!(
-                    "the rows of episode {name} are not contiguous: \
-                     expected the rows of an episode together, in time order"
+                    "the rows of episode {} are not contiguous: \
+                     expected the rows of an episode together, in time order",
+                    shown(name)
                 ));
             }
             name.clone_into(&mut self.current);

@@ -1,7 +1,7 @@
 //! Converts a cell of a file to a value of a kind.
 
-use crate::text::shown;
 use crate::schema::{Kind, suggestion};
+use crate::text::shown;
 
 /// A cell as read from a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,9 +76,9 @@ fn category(labels: &[String], cell: Cell<'_>) -> Result<f64, String> {
     if labels_are_numbers(labels) {
         let known =
             labels.iter().position(|label| label.parse::<i64>().is_ok_and(|l| l as f64 == number));
-        return known.map(|index| index as f64).ok_or_else(|| {
-            format!("unknown label {number} (expected one of {})", listed(labels))
-        });
+        return known
+            .map(|index| index as f64)
+            .ok_or_else(|| format!("unknown label {number} (expected one of {})", listed(labels)));
     }
     let kind = Kind::Categorical(labels.to_vec());
     match kind.objection(number) {

@@ -173,9 +173,7 @@ fn read_column(
     let unsigned = meaning == Meaning::Unsigned;
     match reader {
         ColumnReader::BoolColumnReader(reader) => {
-            each(reader, chunk, assembly, |assembly, flag| {
-                assembly.put(index, Cell::Flag(*flag))
-            })
+            each(reader, chunk, assembly, |assembly, flag| assembly.put(index, Cell::Flag(*flag)))
         }
         ColumnReader::Int32ColumnReader(reader) => {
             each(reader, chunk, assembly, |assembly, number| {

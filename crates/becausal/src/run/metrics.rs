@@ -43,9 +43,9 @@ impl Metrics {
             let row = row.map_err(|problem| format!("line {}: {problem}", at + 1))?;
             if row.len() != names.len() {
                 return Err(format!(
-                    "line {}: {} columns, expected {}",
+                    "line {}: {}, expected {}",
                     at + 1,
-                    row.len(),
+                    becausal_core::text::counted(row.len(), "column"),
                     names.len()
                 ));
             }
