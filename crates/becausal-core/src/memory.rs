@@ -24,7 +24,16 @@ const UNKNOWN_MACHINE_BYTES: u64 = 4 << 30;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimit {
     bytes: u64,
+    /// Somebody asked for it; otherwise a file may take less, by its size.
+    is_given: bool,
 }
+
+/// Without a given limit, a file takes at most this many times its size. Recordings are compressed 2 to
+/// 20 times; a file of one repeated value, a thousand times.
+const MAX_EXPANSION: u64 = 100;
+
+/// Without a given limit, any file may take this much, in bytes.
+const ANY_FILE_BYTES: u64 = 1_000_000_000;
 
 /// Work needs more memory than it may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -40,13 +49,24 @@ impl MemoryLimit {
     /// A limit of this many bytes.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
-        Self { bytes }
+        Self { bytes, is_given: true }
     }
 
     /// The limit in bytes.
     #[must_use]
     pub fn bytes(self) -> u64 {
         self.bytes
+    }
+
+    /// What the rows of a file of this size may take. Unless a limit was given, a small file does not
+    /// fill the memory of the machine, whatever it claims to hold.
+    #[must_use]
+    pub fn for_file(self, file_bytes: u64) -> Self {
+        if self.is_given {
+            return self;
+        }
+        let most = file_bytes.saturating_mul(MAX_EXPANSION).max(ANY_FILE_BYTES);
+        Self { bytes: self.bytes.min(most), ..self }
     }
 
     /// Refuses work that needs more.
@@ -69,7 +89,7 @@ impl Default for MemoryLimit {
             (Some(bytes), None) | (None, Some(bytes)) => bytes / 2,
             (None, None) => UNKNOWN_MACHINE_BYTES,
         };
-        Self { bytes }
+        Self { bytes, is_given: false }
     }
 }
 
@@ -113,7 +133,7 @@ impl FromStr for MemoryLimit {
             reason = "from 1 to 1e18"
         )]
         let bytes = bytes as u64;
-        Ok(Self { bytes })
+        Ok(Self::new(bytes))
     }
 }
 
@@ -131,12 +151,23 @@ mod tests {
             ("2TB", 2_000_000_000_000),
         ];
         for (text, bytes) in cases {
-            assert_eq!(text.parse(), Ok(MemoryLimit { bytes }), "{text}");
+            assert_eq!(text.parse(), Ok(MemoryLimit::new(bytes)), "{text}");
         }
         for text in ["", "G", "-1G", "nan", "0", "4X", "1e9G", "1.2.3M"] {
             let error = text.parse::<MemoryLimit>().expect_err(text);
             assert!(error.contains("expected for instance 500M or 4G"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_small_file_takes_little_unless_more_is_allowed() {
+        let usual = MemoryLimit { bytes: 50_000_000_000, is_given: false };
+        assert_eq!(usual.for_file(7_000_000).bytes(), 1_000_000_000);
+        assert_eq!(usual.for_file(100_000_000).bytes(), 10_000_000_000);
+        assert_eq!(usual.for_file(u64::MAX).bytes(), 50_000_000_000);
+        assert_eq!(MemoryLimit::new(5).for_file(7), MemoryLimit::new(5));
+        let small = MemoryLimit { bytes: 500, is_given: false };
+        assert_eq!(small.for_file(7).bytes(), 500);
     }
 
     #[test]

@@ -199,11 +199,15 @@ impl Settings {
     /// When the text is not TOML, or a setting is unknown or has a wrong value.
     pub fn change(&mut self, text: &str, name: &str) -> Result<(), LearningError> {
         let document = Document::parse(text).map_err(|error| wrong(format!("{name}: {error}")))?;
-        if document.contains_key("command") && document.get("settings").is_some_and(Item::is_table)
-        {
+        // No setting has this name, but every record of a run begins with it.
+        if document.contains_key("command") {
+            let hint = if document.contains_key("settings") {
+                ": the lines under [settings], in a file of their own, are such settings"
+            } else {
+                ""
+            };
             return Err(wrong(format!(
-                "{name}: is the record of a run, expected settings, for instance `members = 3`: the \
-                 lines under [settings], in a file of their own, are such settings"
+                "{name}: is the record of a run, expected settings, for instance `members = 3`{hint}"
             )));
         }
         self.take(document.as_table(), name)?;

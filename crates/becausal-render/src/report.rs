@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::audit_text::precision;
 use super::causal_graph::graph_picture;
 use super::graph_text::probability;
 use super::html::{STYLE, each, escaped, fill, lines, picture};
@@ -131,12 +132,11 @@ impl Report<'_> {
             ));
         }
         if let Ok(audit) = &self.audit {
-            if audit.changes.right + audit.changes.wrong > 0 {
-                facts.push((
-                    percent(audit.changes.precision()),
-                    "of the changes claimed held in the environment".into(),
-                ));
-            }
+            let held = precision(&audit.changes);
+            facts.push((
+                held.map_or_else(|| "–".to_owned(), percent),
+                "of the changes claimed held in the environment".into(),
+            ));
             if audit.sign_cases > 0 {
                 let words = "of the reward differences had the right sign";
                 facts.push((percent(audit.sign), words.into()));

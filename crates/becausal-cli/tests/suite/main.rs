@@ -7,7 +7,9 @@ mod documents;
 mod fit;
 #[cfg(unix)]
 mod interrupt;
+mod limits;
 mod report;
+mod scripts;
 mod train;
 
 /// The program that is tested.

@@ -47,7 +47,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
     while next(&mut lines, &mut record)? {
         since_record.set(0);
         if row % MEMORY_CHECK_ROWS == 0 {
-            check_memory(&assembly, row, options)?;
+            check_memory(&assembly, row, options.memory)?;
         }
         if record.len() != columns {
             let message = format!(

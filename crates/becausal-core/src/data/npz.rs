@@ -30,6 +30,7 @@ pub(super) struct Entry {
 
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let file = File::open(path).map_err(|source| Problem::system("open", source))?;
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
     let mut input = BufReader::new(file);
     let declared =
         declared_entries(&mut input).map_err(|source| Problem::system("read", source))?;
@@ -55,7 +56,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
         Ok(names)
     })?;
     let rows = check_lengths(&entries, options)?;
-    check_memory(&assembly, rows, options)?;
+    check_memory(&assembly, rows, options.memory.for_file(bytes))?;
     for (entry, &first) in entries.iter().zip(&first) {
         if !options.ignore.contains(&entry.name) {
             read_array(&mut archive, entry, first, &mut assembly)?;

@@ -61,6 +61,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
 
 fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let file = File::open(path).map_err(|source| Problem::system("open", source))?;
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
     let metadata = reader.metadata().file_metadata();
     let carried = |key: &str| {
@@ -72,7 +73,7 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let names = columns.iter().map(|column| column.path().parts().join(".")).collect();
     let mut assembly = assembly(path, options, carried(SCHEMA_KEY).as_deref(), |_| Ok(names))?;
     let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
-    check_memory(&assembly, rows, options)?;
+    check_memory(&assembly, rows, options.memory.for_file(bytes))?;
     for (index, column) in columns.iter().enumerate() {
         if options.ignore.contains(&assembly.header().names[index]) {
             continue;

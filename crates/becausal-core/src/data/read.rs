@@ -115,10 +115,10 @@ fn check_names(names: &[String]) -> Result<(), Problem> {
 pub(super) fn check_memory(
     assembly: &Assembly,
     rows: usize,
-    options: &ReadOptions,
+    limit: MemoryLimit,
 ) -> Result<(), Problem> {
     let needed = assembly.row_bytes().saturating_mul(rows as u64);
-    options.memory.check(needed).map_err(|error| Problem::Memory { rows, error })
+    limit.check(needed).map_err(|error| Problem::Memory { rows, error })
 }
 
 /// `data.schema.toml` for `data.csv`.
