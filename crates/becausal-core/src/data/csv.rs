@@ -69,6 +69,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
         }
         row += 1;
     }
+    check_memory(&assembly, row, options.memory)?;
     assembly.finish()
 }
 
