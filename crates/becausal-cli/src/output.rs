@@ -45,6 +45,8 @@ pub fn deliver(text: &str, is_json: bool, code: ExitCode) -> ExitCode {
 /// Text without characters that a terminal would obey: names and labels come from files. In JSON they
 /// are escaped as JSON does.
 pub fn printable(text: &str, is_json: bool) -> String {
+    use std::fmt::Write;
+
     let is_wrong = |letter: char| is_control(letter) && !matches!(letter, '\n' | '\t');
     if !text.contains(is_wrong) {
         return text.to_owned();
@@ -55,7 +57,7 @@ pub fn printable(text: &str, is_json: bool) -> String {
             out.push(letter);
         } else if is_json {
             // All of them are in the first plane.
-            out.push_str(&format!("\\u{:04x}", u32::from(letter)));
+            let _ = write!(out, "\\u{:04x}", u32::from(letter));
         } else {
             out.extend(letter.escape_default());
         }

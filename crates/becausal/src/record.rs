@@ -234,16 +234,20 @@ pub fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "-_./=,+:@%".contains(letter);
     if word.chars().any(is_control) {
         // Shells read this form too, and a terminal shows it as it is.
-        let escaped = word.chars().map(|letter| match letter {
-            '\'' | '\\' => format!("\\{letter}"),
-            letter if is_control(letter) => {
-                let mut bytes = [0; 4];
-                let bytes = letter.encode_utf8(&mut bytes).bytes();
-                bytes.map(|byte| format!("\\x{byte:02x}")).collect()
+        let mut out = String::from("$'");
+        for letter in word.chars() {
+            match letter {
+                '\'' | '\\' => out.extend(['\\', letter]),
+                letter if is_control(letter) => {
+                    for byte in letter.encode_utf8(&mut [0; 4]).bytes() {
+                        let _ = write!(out, "\\x{byte:02x}");
+                    }
+                }
+                letter => out.push(letter),
             }
-            letter => letter.to_string(),
-        });
-        return format!("$'{}'", escaped.collect::<String>());
+        }
+        out.push('\'');
+        return out;
     }
     // Some shells take a leading = for the path of a command.
     if !word.is_empty() && !word.starts_with('=') && word.chars().all(plain) {
