@@ -262,4 +262,9 @@ fn suggested_commands_are_quoted_and_run() {
         text.lines().find_map(|line| line.strip_prefix("Next: becausal ")).expect("a command");
     assert_eq!(next, "explain 'it'\\''s my run' --step 0");
     done(at, &["explain", "it's my run", "--step", "0"]);
+    // A name that begins with a dash would be taken for an option.
+    let log = ["fit", "log.csv", "--schema", "schema.toml", "--output=-run", "-q"];
+    let text = done(at, &[&log[..], &["--members", "1", "--steps", "20"]].concat());
+    let next = text.lines().find_map(|line| line.strip_prefix("Next: becausal ")).expect("one");
+    done(at, &next.split(' ').collect::<Vec<_>>());
 }
