@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use becausal::ReadParams;
 use becausal::env::Options;
+use becausal::{MemoryLimit, ReadParams};
 use clap::{Args, Parser, Subcommand};
 
 /// Why did the agent do that?
@@ -28,7 +28,7 @@ const COMMON: &str = "Options of every command";
 /// Options of every command.
 #[derive(Args)]
 pub struct Common {
-    /// Print one JSON object instead of text
+    /// Print one JSON object instead of text, also of what went wrong
     #[arg(long, global = true, help_heading = COMMON)]
     pub json: bool,
     /// Print no progress
@@ -37,6 +37,16 @@ pub struct Common {
     /// Use this many threads (default: one for each core); results do not depend on it
     #[arg(long, global = true, value_name = "N", help_heading = COMMON)]
     pub threads: Option<NonZeroUsize>,
+    /// Take at most this much memory, for instance 4G (default: half of the machine's)
+    #[arg(long, global = true, value_name = "SIZE", help_heading = COMMON)]
+    pub memory: Option<MemoryLimit>,
+}
+
+impl Common {
+    /// How much memory the command may take.
+    pub fn memory(&self) -> MemoryLimit {
+        self.memory.unwrap_or_default()
+    }
 }
 
 #[derive(Subcommand)]
@@ -245,7 +255,7 @@ pub struct Train {
     #[arg(long, value_name = "N")]
     pub steps: Option<NonZeroUsize>,
     /// Stop when an evaluation reaches this mean return, by the environment's own reward
-    #[arg(long, value_name = "RETURN", allow_negative_numbers = true)]
+    #[arg(long, value_name = "RETURN", value_parser = parse_finite, allow_negative_numbers = true)]
     pub until: Option<f64>,
     /// The settings to begin with: ours, or those of the paper's table
     #[arg(long, default_value = "default", value_name = "PRESET")]
@@ -257,7 +267,7 @@ pub struct Train {
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Resume the training in RUN from its last checkpoint, with its own settings
-    #[arg(long, conflicts_with_all = ["model", "preset", "config", "set"])]
+    #[arg(long, conflicts_with_all = ["model", "preset", "config", "set", "seed", "env_option"])]
     pub resume: bool,
     #[command(flatten)]
     pub environment: EnvironmentArguments,
@@ -392,10 +402,11 @@ pub fn reading(params: ReadParams, ignore: &[String], missing: Option<&str>) -> 
 }
 
 impl Columns {
-    pub fn params(&self) -> Result<ReadParams, becausal::Error> {
+    pub fn params(&self, common: &Common) -> Result<ReadParams, becausal::Error> {
+        let params = ReadParams::default().memory(common.memory());
         let params = match &self.schema {
-            Some(file) => ReadParams::default().schema_file(file)?,
-            None => ReadParams::default(),
+            Some(file) => params.schema_file(file)?,
+            None => params,
         };
         Ok(reading(params, &self.ignore, self.missing.as_deref()))
     }
@@ -407,6 +418,13 @@ pub struct Reproduce {
     /// aim, curves or examples, and their options
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     pub arguments: Vec<String>,
+}
+
+fn parse_finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err("expected a finite number".into()),
+    }
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

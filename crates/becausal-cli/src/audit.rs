@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::progress::Shown;
 
 pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
-    let run = Run::open(&arguments.run)?;
+    let run = Run::open_within(&arguments.run, common.memory())?;
     let params = AuditParams {
         states: arguments.states,
         horizon: arguments.horizon,

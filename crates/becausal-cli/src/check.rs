@@ -18,7 +18,7 @@ pub fn run(common: &Common, arguments: &Check) -> Result<String, Failure> {
             format!("{} is right.\n\n{}", arguments.schema.display(), describe::text(&schema))
         });
     };
-    let params = ReadParams::default().schema(Arc::clone(&schema));
+    let params = ReadParams::default().memory(common.memory()).schema(Arc::clone(&schema));
     let log = read(path, &reading(params, &arguments.ignore, arguments.missing.as_deref()))?;
     let check = log.check()?;
     Ok(if common.json {

@@ -150,7 +150,7 @@ impl Tally {
             return describe::line(&json!({
                 "environment": id,
                 "seed": seed,
-                "file": file,
+                "file": file.display().to_string(),
                 "rows": self.rows,
                 "episodes": self.episodes,
                 "terminated": self.terminated,

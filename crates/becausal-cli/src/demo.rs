@@ -8,14 +8,14 @@ use becausal::data::write_atomically;
 use becausal::env::{action_text, find};
 use becausal::explain::{Contrast, Decision};
 use becausal::render::{Alignment, AuditText, Explained, Table, subjects};
-use becausal::{Audit, ReportPage, ReportParams, Run, quoted};
+use becausal::{Audit, ReportPage, ReportParams, Run, quoted, quoted_path};
 use clap::Parser;
 use serde_json::json;
 
 use crate::arguments::{Arguments, Common, Demo};
 use crate::describe;
 use crate::failure::Failure;
-use becausal::render::number::{brief, count, counted};
+use becausal::render::number::{brief, counted};
 
 /// How much is done.
 struct Size {
@@ -46,7 +46,7 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
     let size = if arguments.quick { QUICK } else { USUAL };
     let say = |text: &str| {
         if !common.quiet {
-            eprintln!("{text}");
+            crate::output::say(text);
         }
     };
     let time = if arguments.quick { "a few seconds" } else { "about a minute on 2 free cores" };
@@ -66,10 +66,10 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
     }
     say(&format!(
         "3. Choose a decision that mattered, explain it, check it in the environment, write the report.\n   $ becausal report {} -o {}",
-        quoted(&trained.display().to_string()),
-        quoted(&file.display().to_string())
+        quoted_path(&trained),
+        quoted_path(&file)
     ));
-    let run = Run::open(&trained)?;
+    let run = Run::open_within(&trained, common.memory())?;
     let page = run.report(&ReportParams {
         steps: size.steps,
         horizon: HORIZON,
@@ -162,7 +162,7 @@ fn check(run: &Run, decision: &Decision) -> Result<f64, Failure> {
 
 fn json_of(page: &ReportPage, check: Option<f64>, file: &Path, seconds: f64) -> String {
     describe::line(&json!({
-        "report": file,
+        "report": file.display().to_string(),
         "episode": page.episode,
         "step": page.opening.why.chain.trajectory().first(),
         "why": page.opening.why.sentence(),
@@ -210,7 +210,7 @@ fn told(
         counted(page.steps, "step"),
         brief(seconds.round()),
     );
-    let (folder, episode) = (quoted(&folder.display().to_string()), page.episode);
+    let (folder, episode) = (quoted_path(folder), page.episode);
     let next = [
         (
             format!(
@@ -258,11 +258,14 @@ fn signed(value: f64) -> String {
 }
 
 fn audit_sentence(audit: &Audit) -> String {
+    if audit.cases == 0 {
+        return "There was no other action to audit.".to_owned();
+    }
     let percent = |share: f64| format!("{:.0} %", 100.0 * share);
     format!(
-        "Audited in {} other cases from {}: of the changes that such explanations claim, {} happen; of the changes that \
+        "Audited in {} from {}: of the changes that such explanations claim, {} happen; of the changes that \
          happen, they claim {}; the sign of the reward difference is right in {}.",
-        count(audit.cases),
+        counted(audit.cases, "other case"),
         counted(audit.states, "state"),
         percent(audit.changes.precision()),
         percent(audit.changes.recall()),

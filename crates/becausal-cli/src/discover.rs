@@ -7,7 +7,7 @@ use becausal::data::write_atomically;
 use becausal::discovery::{ByAction, Method};
 use becausal::progress::Listener;
 use becausal::render::{graph_summary, graph_text};
-use becausal::{CausalGraph, DiscoverParams, discover, read};
+use becausal::{CausalGraph, DiscoverParams, check_discovery, discover, read};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Discover};
@@ -27,7 +27,8 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
         place::check(path, &inputs)?;
         place::check_apart(path, &arguments.output)?;
     }
-    let log = read(&arguments.data, &arguments.columns.params()?)?;
+    let log = read(&arguments.data, &arguments.columns.params(common)?)?;
+    check_discovery(log.transitions(), common.memory())?;
     let stop = Stop::on_interrupt(
         "stopping: what is finished will be kept (Ctrl-C again: at once)",
         "stopped; nothing was written",
@@ -74,7 +75,7 @@ fn summary(
     interrupted: bool,
 ) -> Result<Value, Failure> {
     let mut value: Value = serde_json::from_str(&graph.to_json()).map_err(Failure::failed)?;
-    value["file"] = json!(path);
+    value["file"] = json!(path.display().to_string());
     value["seconds"] = json!(seconds);
     value["interrupted"] = json!(interrupted);
     Ok(value)

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use becausal::env::{Entry, Truth, entries, find};
 use becausal::render::{Alignment, Table};
 use becausal::schema::{Kind, Role, Variable};
+use becausal::text::counted;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Common, Envs};
@@ -14,13 +15,16 @@ use crate::failure::Failure;
 pub fn run(common: &Common, arguments: &Envs) -> Result<String, Failure> {
     let Some(id) = &arguments.id else {
         return Ok(if common.json {
-            describe::line(&entries().iter().map(as_json).collect())
+            let all: Vec<Value> = entries().iter().map(as_json).collect();
+            describe::line(&json!({ "environments": all }))
         } else {
             list()
         });
     };
     let entry = find(id)?;
-    Ok(if arguments.schema {
+    Ok(if arguments.schema && common.json {
+        describe::line(&json!({ "id": entry.id, "schema": entry.schema().to_toml() }))
+    } else if arguments.schema {
         entry.schema().to_toml()
     } else if common.json {
         describe::line(&as_json(entry))
@@ -69,7 +73,7 @@ fn show(entry: &Entry) -> String {
     }
     let _ = write!(text, "\n{}", describe::text(&schema));
     if let Some(steps) = entry.max_episode_steps {
-        let _ = writeln!(text, "or is truncated after\n  {steps} steps");
+        let _ = writeln!(text, "or is truncated after\n  {}", counted(steps, "step"));
     }
     if let Some(truth) = entry.truth() {
         let _ = writeln!(text, "what causes what, by its rules");

@@ -4,7 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use becausal::data::{schema_path, write_atomically};
+use becausal::explain::ExplainError;
 use becausal::{Answer, Ask, Error, Moment, ReadParams, Run, read};
+
+use serde_json::json;
 
 use crate::arguments::{Common, Explain};
 use crate::describe;
@@ -22,6 +25,18 @@ enum Format {
     Svg,
     Png,
     Dot,
+}
+
+impl Format {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Svg => "svg",
+            Self::Png => "png",
+            Self::Dot => "dot",
+        }
+    }
 }
 
 pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
@@ -42,8 +57,8 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
         let inputs = arguments.data.iter().flat_map(|data| [data.clone(), schema_path(data)]);
         place::check(path, &inputs.collect::<Vec<_>>())?;
     }
-    let run = Run::open(&arguments.run)?;
-    let moment = moment(arguments, &run)?;
+    let run = Run::open_within(&arguments.run, common.memory())?;
+    let moment = moment(common, arguments, &run)?;
     let answer = match (&arguments.why_not, &arguments.what_if) {
         (Some(action), _) => run.why_not(&moment, action, &ask).map_err(wrong_action)?,
         (None, Some(change)) => run.what_if(&moment, change, &ask).map_err(wrong_action)?,
@@ -57,11 +72,23 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
         Format::Svg => drawing(&answer, arguments)?.svg().into_bytes(),
         Format::Png => drawing(&answer, arguments)?.png(PNG_SCALE).map_err(Failure::failed)?,
     };
-    let Some(path) = &arguments.output else {
+    if let Some(path) = &arguments.output {
+        write_atomically(path, &content)?;
+        if !common.json {
+            return Ok(format!("{}: {}\n", path.display(), answer.sentence()));
+        }
+    }
+    if !common.json || (format == Format::Json && arguments.output.is_none()) {
         return String::from_utf8(content).map_err(Failure::failed);
-    };
-    write_atomically(path, &content)?;
-    Ok(format!("{}: {}\n", path.display(), answer.sentence()))
+    }
+    // Standard output has one JSON object, whatever else was asked for.
+    let mut value = answer.json();
+    value["format"] = json!(format.name());
+    match &arguments.output {
+        Some(path) => value["file"] = json!(path.display().to_string()),
+        None => value["content"] = json!(String::from_utf8(content).map_err(Failure::failed)?),
+    }
+    Ok(describe::line(&value))
 }
 
 fn drawing(answer: &Answer, arguments: &Explain) -> Result<becausal::render::Drawing, Failure> {
@@ -75,7 +102,9 @@ fn drawing(answer: &Answer, arguments: &Explain) -> Result<becausal::render::Dra
 /// An unknown action is a mistake in the command.
 fn wrong_action(error: Error) -> Failure {
     match error {
-        Error::Environment(error) => Failure::usage(error),
+        Error::Environment(error) | Error::Explain(ExplainError::Environment(error)) => {
+            Failure::usage(error)
+        }
         error => Failure::from(error),
     }
 }
@@ -86,7 +115,7 @@ fn format(common: &Common, arguments: &Explain) -> Result<Format, Failure> {
     let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
     let format = match (arguments.format.as_deref(), ending.as_deref()) {
         (Some(name), _) => name,
-        (None, _) if common.json => "json",
+        (None, None) if common.json => "json",
         (None, Some("txt") | None) => "text",
         (None, Some(ending)) => ending,
     };
@@ -107,7 +136,7 @@ fn format(common: &Common, arguments: &Explain) -> Result<Format, Failure> {
 }
 
 /// The step that is asked about: of a new episode, of a file, or of the run's own data.
-fn moment(arguments: &Explain, run: &Run) -> Result<Moment, Failure> {
+fn moment(common: &Common, arguments: &Explain, run: &Run) -> Result<Moment, Failure> {
     let Explain { episode, step, .. } = *arguments;
     if let Some(seed) = arguments.episode_seed {
         let played = run.play(seed).map_err(|error| match error {
@@ -119,7 +148,8 @@ fn moment(arguments: &Explain, run: &Run) -> Result<Moment, Failure> {
         return played.at(step).map_err(Failure::usage);
     }
     if let Some(path) = &arguments.data {
-        let log = read(path, &ReadParams::default().schema(Arc::clone(run.schema())))?;
+        let params = ReadParams::default().memory(common.memory());
+        let log = read(path, &params.schema(Arc::clone(run.schema())))?;
         return Ok(Moment::recorded(log.transitions(), episode, step)?);
     }
     Ok(run.recorded(episode, step)?)

@@ -11,13 +11,18 @@ use becausal::explain::ExplainError;
 use becausal::explain::chain::ChainError;
 use becausal::learn::LearningError;
 use becausal::schema::{Mistake, SchemaError};
+use becausal::text::counted;
 use becausal::trajectory::TrajectoryError;
+use serde_json::json;
 
 /// A command that could not be carried out.
 #[derive(Debug)]
 pub struct Failure {
     kind: FailureKind,
+    /// What is wrong; of an interrupted command, what came of it so far.
     text: String,
+    /// What to do next.
+    advice: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,62 +38,131 @@ enum FailureKind {
 /// What a shell says of a program that Ctrl-C has ended: 128 and the number of the signal.
 pub const INTERRUPTED: u8 = 130;
 
+/// The exit code of a command line that is wrong.
+pub const USAGE: u8 = 2;
+
+/// The most lines of a message, a screenful.
+const MAX_LINES: usize = 40;
+
+/// The most characters of a line of a message, some lines of a terminal.
+const MAX_LINE_CHARACTERS: usize = 500;
+
+/// How to allow what is too large.
+const MORE_MEMORY: &str = "The option --memory SIZE, for instance --memory 16G, allows more; half of the machine's is the default.";
+
+const MORE_INFORMATION: &str = "For more information, try '--help'.";
+
 impl Failure {
+    fn new(kind: FailureKind, text: &str) -> Self {
+        Self { kind, text: cut(text), advice: None }
+    }
+
     /// Something in the world is wrong: a file, a value.
     pub fn failed(text: impl fmt::Display) -> Self {
-        Self { kind: FailureKind::Failed, text: format!("error: {text}\n") }
+        Self::new(FailureKind::Failed, &text.to_string())
     }
 
     /// Ctrl-C ended the command before it was done; `result` is what came of it, for standard
     /// output.
     pub fn interrupted(result: String) -> Self {
-        Self { kind: FailureKind::Interrupted, text: result }
+        Self { kind: FailureKind::Interrupted, text: result, advice: None }
     }
 
     /// The same with what to do next.
     #[must_use]
-    pub fn with_advice(mut self, advice: &str) -> Self {
-        let _ = write!(self.text, "\n{advice}\n");
-        self
+    pub fn with_advice(self, advice: &str) -> Self {
+        Self { advice: Some(advice.to_owned()), ..self }
     }
 
     /// The command line is wrong.
     pub fn usage(text: impl fmt::Display) -> Self {
-        Self {
-            kind: FailureKind::Usage,
-            text: format!("error: {text}\n\nFor more information, try '--help'.\n"),
-        }
+        Self::new(FailureKind::Usage, &text.to_string()).with_advice(MORE_INFORMATION)
+    }
+
+    /// The command line cannot be read; `text` says all about it.
+    pub fn wrong_arguments(text: &str) -> Self {
+        Self::new(FailureKind::Usage, text)
     }
 
     /// Mistakes in a schema, shown where they stand in its text.
     pub fn schema(name: &str, error: &SchemaError) -> Self {
-        let count = error.mistakes.len();
-        let plural = if count == 1 { "" } else { "s" };
-        let mut text = format!("error: {name}: {count} mistake{plural} in the schema\n");
+        let count = counted(error.mistakes.len() + error.more, "mistake");
+        let mut text = format!("{name}: {count} in the schema\n");
         for mistake in &error.mistakes {
             text.push_str(&show(name, &error.text, mistake));
         }
-        Self { kind: FailureKind::Failed, text }
+        Self::new(FailureKind::Failed, text.trim_end())
     }
 
     pub fn code(&self) -> ExitCode {
-        ExitCode::from(match self.kind {
+        ExitCode::from(self.exit_code())
+    }
+
+    fn exit_code(&self) -> u8 {
+        match self.kind {
             FailureKind::Failed => 1,
-            FailureKind::Usage => 2,
+            FailureKind::Usage => USAGE,
             FailureKind::Interrupted => INTERRUPTED,
-        })
+        }
     }
 
     /// Whether the text is a result, not a complaint.
     pub fn is_result(&self) -> bool {
         self.kind == FailureKind::Interrupted
     }
+
+    /// The failure for other programs, as one line.
+    pub fn json(&self) -> String {
+        let kind = match self.kind {
+            FailureKind::Failed => "failed",
+            FailureKind::Usage => "usage",
+            FailureKind::Interrupted => "interrupted",
+        };
+        let advice = self.advice.as_deref().filter(|advice| *advice != MORE_INFORMATION);
+        let error = json!({
+            "message": self.text,
+            "advice": advice,
+            "kind": kind,
+            "exit_code": self.exit_code(),
+        });
+        format!("{}\n", json!({ "error": error }))
+    }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        if self.is_result() {
+            return f.write_str(&self.text);
+        }
+        writeln!(f, "error: {}", self.text)?;
+        match &self.advice {
+            Some(advice) => writeln!(f, "\n{advice}"),
+            None => Ok(()),
+        }
     }
+}
+
+/// A message cut to a screenful: text from files may be of any length.
+fn cut(text: &str) -> String {
+    let mut out = String::new();
+    let mut lines = text.split('\n');
+    for (number, line) in lines.by_ref().take(MAX_LINES).enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        match line.char_indices().nth(MAX_LINE_CHARACTERS) {
+            None => out.push_str(line),
+            Some((end, _)) => {
+                let more = line[end..].chars().count();
+                let _ = write!(out, "{}… ({})", &line[..end], counted(more, "more character"));
+            }
+        }
+    }
+    let more = lines.count();
+    if more > 0 {
+        let _ = write!(out, "\n… ({})", counted(more, "more line"));
+    }
+    out
 }
 
 impl From<EnvironmentError> for Failure {
@@ -116,6 +190,7 @@ impl From<DataError> for Failure {
             Problem::Missing { .. } => {
                 Self::failed(error).with_advice("The option is --missing drop, episode or hold.")
             }
+            Problem::Memory { .. } => Self::failed(error).with_advice(MORE_MEMORY),
             _ => Self::failed(error),
         }
     }
@@ -156,6 +231,7 @@ impl From<ExplainError> for Failure {
             )
             | ExplainError::Schema { .. }
             | ExplainError::Stopped
+            | ExplainError::NotFinite { .. }
             | ExplainError::Audit(_) => Self::failed(error),
             _ => Self::usage(error),
         }
@@ -172,6 +248,7 @@ impl From<Error> for Failure {
             Error::Environment(error) => Self::from(error),
             Error::Learning(error) => Self::from(error),
             Error::Parameter { .. } => Self::usage(error),
+            Error::Memory { .. } => Self::failed(error).with_advice(MORE_MEMORY),
             _ => Self::failed(error),
         }
     }

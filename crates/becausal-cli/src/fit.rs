@@ -6,7 +6,7 @@ use std::time::Instant;
 use becausal::model::{ModelKind, Scores, Shortfall};
 use becausal::render::{Alignment, Table, noise_words};
 use becausal::run::Claim;
-use becausal::{Error, FitParams, FitSummary, ReadParams, Run, ScoredOn, fit, quoted, read};
+use becausal::{Error, FitParams, FitSummary, ReadParams, Run, ScoredOn, fit, quoted_path, read};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Fit, reading};
@@ -19,7 +19,7 @@ use becausal::render::number::{brief, count, counted};
 pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let started = Instant::now();
     let place = claimed(arguments)?;
-    let log = read(&arguments.data, &arguments.columns.params()?)?;
+    let log = read(&arguments.data, &arguments.columns.params(common)?)?;
     // Whatever is read is read before anything that takes long: a mistake shows at once.
     let mut params = FitParams::default()
         .model(ModelKind::of(&arguments.model).unwrap_or(ModelKind::Causal))
@@ -27,13 +27,14 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
         .steps(arguments.steps.get())
         .seed(arguments.seed)
         .compare(arguments.compare)
+        .memory(common.memory())
         .progress(Shown::new(common.quiet));
     if let Some(eta) = arguments.eta {
         params = params.eta(eta);
     }
     if let Some(path) = &arguments.test {
         let columns = &arguments.columns;
-        let same = ReadParams::default().schema(log.schema().clone());
+        let same = ReadParams::default().memory(common.memory()).schema(log.schema().clone());
         let same = reading(same, &columns.ignore, columns.missing.as_deref());
         params = params.test(read(path, &same)?);
     }
@@ -57,7 +58,7 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     } else {
         text.push_str(&scores_table(&scored.scores, scored.on));
     }
-    let output = quoted(&arguments.output.display().to_string());
+    let output = quoted_path(&arguments.output);
     let _ = writeln!(text, "\nNext: becausal explain {output} --step 0");
     Ok(text)
 }
@@ -90,7 +91,7 @@ fn json_of(arguments: &Fit, run: &Run, summary: &FitSummary, seconds: f64) -> Va
         .collect();
     let scored = run.scores();
     let mut value = json!({
-        "run": arguments.output,
+        "run": arguments.output.display().to_string(),
         "model": run.model().kind().name(),
         "rows": run.data().len(),
         "episodes": run.data().episodes(),

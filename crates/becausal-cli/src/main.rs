@@ -13,6 +13,7 @@ mod envs;
 mod explain;
 mod failure;
 mod fit;
+mod output;
 mod picture;
 mod place;
 mod progress;
@@ -29,6 +30,7 @@ use clap::Parser;
 
 use arguments::{Arguments, Command, Common};
 use failure::Failure;
+use output::{deliver, say};
 
 fn main() -> ExitCode {
     // The Parquet decoder panics on some damaged files; the library makes an error of it.
@@ -38,27 +40,58 @@ fn main() -> ExitCode {
             default(info);
         }
     }));
-    let Arguments { common, command } = Arguments::parse();
+    let Arguments { common, command } = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(&error),
+    };
     match threads(&common).and_then(|()| run(&common, &command)) {
-        Ok(text) => {
-            // A reader that stops reading (`| head`) is no failure.
-            let _ = std::io::stdout().write_all(text.as_bytes());
-            ExitCode::SUCCESS
-        }
+        Ok(text) => deliver(&text, common.json, ExitCode::SUCCESS),
         Err(failure) if failure.is_result() => {
-            let _ = std::io::stdout().write_all(failure.to_string().as_bytes());
-            failure.code()
+            deliver(&failure.to_string(), common.json, failure.code())
         }
-        Err(failure) => {
-            let _ = std::io::stderr().write_all(failure.to_string().as_bytes());
-            failure.code()
-        }
+        Err(failure) => tell(&failure, common.json),
     }
 }
+
+/// Says what went wrong: to people on standard error, to programs on standard output.
+fn tell(failure: &Failure, is_json: bool) -> ExitCode {
+    if is_json {
+        return deliver(&failure.json(), true, failure.code());
+    }
+    say(failure.to_string().trim_end());
+    failure.code()
+}
+
+/// A command line that cannot be read; help and the version come this way too.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let is_json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    if error.use_stderr() && is_json {
+        let text = error.render().to_string();
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        return tell(&Failure::wrong_arguments(text.trim_end()), true);
+    }
+    // A reader that stops reading has read enough; standard output that is full has not got it all.
+    match error.print() {
+        Ok(()) if error.use_stderr() => ExitCode::from(failure::USAGE),
+        Ok(()) => match std::io::stdout().flush() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        },
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// The most threads that may be asked for. More than there are cores make nothing faster.
+const MAX_THREADS: usize = 1024;
 
 /// Sets the number of threads, once for the whole program.
 fn threads(common: &Common) -> Result<(), Failure> {
     if let Some(threads) = common.threads {
+        if threads.get() > MAX_THREADS {
+            return Err(Failure::usage(format!(
+                "--threads is {threads}, expected at most {MAX_THREADS}"
+            )));
+        }
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.get())
             .build_global()

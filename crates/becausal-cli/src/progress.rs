@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use becausal::progress::{Advance, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::output::{printable, say};
 use crate::stop::Stop;
 use becausal::render::number;
 
@@ -50,19 +51,19 @@ impl Bar {
         self.done = done;
         if let Some(bar) = &self.drawn {
             bar.set_position(done as u64);
-            bar.set_message(format!("{}  {note}", self.noun));
+            bar.set_message(printable(&format!("{}  {note}", self.noun), false));
         }
         if self.due.is_some_and(|due| Instant::now() >= due) {
             let pace = (done - self.first) as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
             let left = self.total.saturating_sub(done) as f64 / pace.max(1e-9);
             let gap = if note.is_empty() { "" } else { "  " };
-            eprintln!(
+            say(&format!(
                 "{} of {} {}{gap}{note}  {} s left",
                 number::count(done),
                 number::count(self.total),
                 self.noun,
                 number::brief(left.round())
-            );
+            ));
             self.due = Some(Instant::now() + PAUSE);
         }
     }

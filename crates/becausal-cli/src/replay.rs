@@ -6,6 +6,7 @@ use std::time::Instant;
 use becausal::Environment;
 use becausal::data::{Format, Origin, Writer, write_atomically};
 use becausal::env::{find, read_actions, replay};
+use becausal::text::counted;
 
 use crate::arguments::{Common, Replay};
 use crate::collect::Tally;
@@ -46,8 +47,12 @@ pub fn run(common: &Common, arguments: &Replay) -> Result<String, Failure> {
     let seconds = started.elapsed().as_secs_f64();
     let mut text = tally.report(common, entry.id, seed, &arguments.output, seconds);
     if record.len() < actions.len() && !common.json {
-        let _ =
-            writeln!(text, "the episode ended after {} of {} actions", record.len(), actions.len());
+        let _ = writeln!(
+            text,
+            "the episode ended after {} of {}",
+            record.len(),
+            counted(actions.len(), "action")
+        );
     }
     Ok(text)
 }

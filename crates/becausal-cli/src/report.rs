@@ -8,12 +8,13 @@ use serde_json::json;
 use crate::arguments::{Common, Report};
 use crate::describe;
 use crate::failure::Failure;
+use crate::output::say;
 use crate::place;
 use becausal::render::number::{brief, counted};
 
 pub fn run(common: &Common, arguments: &Report) -> Result<String, Failure> {
     place::check(&arguments.output, &[])?;
-    let run = Run::open(&arguments.run)?;
+    let run = Run::open_within(&arguments.run, common.memory())?;
     let params = ReportParams {
         episode: arguments.episode,
         episode_seed: arguments.episode_seed,
@@ -24,11 +25,11 @@ pub fn run(common: &Common, arguments: &Report) -> Result<String, Failure> {
         made_by: Vec::new(),
     };
     if !common.quiet {
-        eprintln!(
+        say(&format!(
             "explaining {} and auditing {}",
             counted(params.steps, "step"),
             counted(params.states, "state")
-        );
+        ));
     }
     let page = run.report(&params).map_err(|error| match error {
         Error::Missing { part: "policy", .. } => {
@@ -44,7 +45,7 @@ fn told(common: &Common, arguments: &Report, page: &ReportPage) -> String {
     let first = page.opening.why.chain.trajectory().first();
     if common.json {
         return describe::line(&json!({
-            "file": arguments.output,
+            "file": arguments.output.display().to_string(),
             "bytes": page.html.len(),
             "episode": page.episode_seed.is_none().then_some(page.episode),
             "episode_seed": page.episode_seed,

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use becausal::quoted;
+
 use crate::arguments::{Common, Reproduce};
 use crate::failure::Failure;
 
@@ -21,7 +23,7 @@ pub fn run(common: &Common, arguments: &Reproduce) -> Result<String, Failure> {
             Failure::failed(format!(
                 "cannot start {PROGRAM}: {error}. It is not installed with this program; from a \
              checkout: cargo run --release -p {PROGRAM} -- {}",
-                arguments.arguments.join(" ")
+                arguments.arguments.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
             ))
         },
     )?;

@@ -7,7 +7,10 @@ use std::time::Instant;
 use becausal::env::find;
 use becausal::learn::Imagination;
 use becausal::run::{RunDirectory, Saved, TrainConfig};
-use becausal::{Error, Record, TrainParams, TrainSummary, quoted, resume, train};
+use becausal::text::read_text;
+use becausal::{
+    Error, TrainParams, TrainSummary, Trained, quoted_path, resume_policy, train_policy,
+};
 use serde_json::json;
 
 use crate::arguments::{Common, Train};
@@ -26,23 +29,20 @@ pub fn run(common: &Common, arguments: &Train) -> Result<String, Failure> {
     let again = again(arguments, entry.id);
     let params = params(common, arguments, &again)?;
     let trained = if arguments.resume {
-        resume(&arguments.output, &params)
+        resume_policy(&arguments.output, &params)
     } else {
         params.settings(entry.id).map_err(Failure::usage)?;
-        train(entry.id, &arguments.output, &params)
+        train_policy(entry.id, &arguments.output, &params)
     };
     let trained = trained.map_err(|error| match error {
         Error::Stopped(saved) => Failure::interrupted(stopped(common, arguments, saved, &again)),
         error => failed(error, arguments, &again),
     })?;
     let seconds = started.elapsed().as_secs_f64();
-    let (Some(summary), Record::Train(config)) = (trained.train_summary(), trained.record()) else {
-        return Err(Failure::failed("the training left no summary"));
-    };
     Ok(if common.json {
-        json_of(arguments, summary, config, seconds)
+        json_of(arguments, &trained.summary, &trained.config, seconds)
     } else {
-        told(arguments, summary, seconds)
+        told(arguments, &trained, seconds)
     })
 }
 
@@ -55,12 +55,13 @@ fn params(common: &Common, arguments: &Train, again: &str) -> Result<TrainParams
         .options(arguments.environment.options())
         .preset(&arguments.preset)
         .seed(arguments.environment.seed)
+        .memory(common.memory())
         .progress(Shown::stoppable(common.quiet, stop));
     if let Some(model) = arguments.model.as_deref().and_then(Imagination::of) {
         params = params.model(model);
     }
     if let Some(file) = &arguments.config {
-        let text = std::fs::read_to_string(file).map_err(|error| {
+        let text = read_text(file, MAX_CONFIG_BYTES).map_err(|error| {
             Failure::failed(format!("{}: cannot read the settings: {error}", file.display()))
         })?;
         params = params.change(text, file.display().to_string());
@@ -76,6 +77,9 @@ fn params(common: &Common, arguments: &Train, again: &str) -> Result<TrainParams
     }
     Ok(params)
 }
+
+/// Maximum size of a file of settings in bytes.
+const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
 /// A training is resumed in its own environment.
 fn refuse_other(path: &Path, id: &str) -> Result<(), Failure> {
@@ -93,7 +97,7 @@ fn refuse_other(path: &Path, id: &str) -> Result<(), Failure> {
 
 /// The command that resumes a training.
 fn again(arguments: &Train, id: &str) -> String {
-    let output = quoted(&arguments.output.display().to_string());
+    let output = quoted_path(&arguments.output);
     let until = arguments.until.map_or_else(String::new, |until| format!(" --until {until}"));
     format!("becausal train {id} -o {output}{until} --resume")
 }
@@ -128,7 +132,7 @@ fn stopped(common: &Common, arguments: &Train, saved: Saved, again: &str) -> Str
             "interrupted": true,
             "real_steps": real_steps,
             "epochs": epoch,
-            "run": arguments.output,
+            "run": arguments.output.display().to_string(),
         }));
     }
     format!(
@@ -158,22 +162,23 @@ fn json_of(
         "model": config.settings.model.name(),
         "environment": config.environment,
         "seed": config.seed,
-        "run": arguments.output,
+        "run": arguments.output.display().to_string(),
     }))
 }
 
-fn told(arguments: &Train, summary: &TrainSummary, seconds: f64) -> String {
+fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
+    let summary = &trained.summary;
     let evaluation = &summary.evaluation;
     let mut text = format!(
         "{}: {} in {} ({} s, of which {} s learning)\n\
-         mean return of the best policy in {} new episodes: {} as the environment pays, {} by the schema's \
+         mean return of the best policy in {}: {} as the environment pays, {} by the schema's \
          reward terms (standard deviation {})\n",
         arguments.output.display(),
         counted(summary.real_steps, "real step"),
         counted(summary.epochs, "epoch"),
         brief(seconds),
         brief(summary.learning_seconds),
-        evaluation.returns.len(),
+        counted(evaluation.returns.len(), "new episode"),
         brief(evaluation.native_mean()),
         brief(evaluation.mean()),
         brief(evaluation.deviation()),
@@ -188,7 +193,16 @@ fn told(arguments: &Train, summary: &TrainSummary, seconds: f64) -> String {
         }
         _ => {}
     }
-    let run = quoted(&arguments.output.display().to_string());
-    let _ = writeln!(text, "\nNext: becausal explain {run} --episode-seed 0 --step 0");
+    let run = quoted_path(&arguments.output);
+    let _ = if trained.has_model {
+        writeln!(text, "\nNext: becausal explain {run} --episode-seed 0 --step 0")
+    } else {
+        let environment = &trained.config.environment;
+        writeln!(
+            text,
+            "there is no world model to explain it with (final_fit_steps = 0)\n\n\
+             Next: becausal collect {environment} -n 10000 -o played.parquet --policy {run}"
+        )
+    };
     text
 }

@@ -8,20 +8,24 @@
 //! | [`mod@env`] | the [`Environment`] trait, time limits, recording |
 //! | [`output`] | files that appear whole, and locks |
 //! | [`policy`] | the [`Policy`] trait |
+//! | [`text`] | counts, sizes and text from files, made fit to be shown |
 //! | [`progress`] | saying how far long work is, and stopping it |
 
 pub mod data;
 pub mod env;
+mod memory;
 mod node;
 pub mod output;
 pub mod policy;
 pub mod progress;
 mod random;
 pub mod schema;
+pub mod text;
 pub mod trajectory;
 
 pub use data::Transitions;
 pub use env::{Environment, World};
+pub use memory::{MemoryError, MemoryLimit};
 pub use node::{Node, Part, Shape};
 pub use policy::{Policy, RandomPolicy};
 pub use random::{Stream, normal_quantile};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::data::{Row, Transitions};
 use crate::node::{Node, Part, Shape};
 use crate::schema::Schema;
+use crate::text::counted;
 
 /// One step of a trajectory. Values stand slot by slot, in the order of the schema.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +68,10 @@ pub struct Trajectory {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TrajectoryError {
     /// A step that was not recorded.
-    #[error("there is no step {step} in episode {episode}: it has {length} steps, counted from 0")]
+    #[error(
+        "there is no step {step} in episode {episode}: it has {}, counted from 0",
+        counted(*.length, "step")
+    )]
     Step {
         /// The step asked for.
         step: usize,

@@ -9,6 +9,13 @@ use serde_json::{Map, Value};
 use super::error::DiscoveryError;
 use super::graph::{ActionGraph, CausalGraph, Given, Pair, Verdict};
 use super::reason::Reason;
+use becausal_core::text::{shown, thousands};
+
+/// A graph of at most this many pairs may list as few of them as it likes.
+const MAX_SPARSE_PAIRS: usize = 250_000;
+
+/// A larger graph has at most this many pairs for each that it lists: memory is bounded by the file.
+const MAX_UNLISTED: usize = 8;
 
 /// The file, but for the pairs.
 #[derive(Serialize, Deserialize)]
@@ -127,6 +134,16 @@ impl CausalGraph {
         let action_records = read_records(&file.action_edges.unwrap_or_default(), "action edge")?;
         let causes = distinct(records.iter().map(|record| record.cause.as_str()));
         let effects = distinct(records.iter().map(|record| record.effect.as_str()));
+        let pairs = causes.len().saturating_mul(effects.len());
+        if pairs > MAX_SPARSE_PAIRS && pairs / MAX_UNLISTED > records.len() {
+            return Err(wrong(format!(
+                "it lists {} of {} pairs of {} causes and {} effects: expected all of them, or most",
+                thousands(records.len()),
+                thousands(pairs),
+                thousands(causes.len()),
+                thousands(effects.len())
+            )));
+        }
         let mut graph = Self {
             rows: head.rows,
             episodes: head.episodes,
@@ -138,18 +155,54 @@ impl CausalGraph {
         let mut known = BTreeSet::new();
         for pair in graph.pairs_mut() {
             pair.reason = Some(Reason::NotListed);
+            pair.verdict = Verdict::Untestable;
         }
         for record in records {
             let pair = ids.pair(&record)?;
             if !known.insert((pair.cause, pair.effect)) {
-                let (cause, effect) = (&record.cause, &record.effect);
+                let (cause, effect) = (shown(&record.cause), shown(&record.effect));
                 return Err(wrong(format!("`{cause} -> {effect}` is listed twice")));
             }
             let at = pair.effect.0 * causes.len() + pair.cause.0;
             graph.pairs_mut()[at] = pair;
         }
         graph.by_action = read_actions(action_records, &ids)?;
-        Ok(graph.with_eta(head.eta))
+        let by_action = graph.by_action.iter().flat_map(|action| &action.pairs);
+        let written: Vec<Verdict> =
+            graph.pairs().iter().chain(by_action).map(|pair| pair.verdict).collect();
+        let graph = graph.with_eta(head.eta);
+        graph.refuse_other_verdicts(&written)?;
+        Ok(graph)
+    }
+
+    /// Refuses a verdict that the evidence beside it does not give: somebody edited one of the two.
+    fn refuse_other_verdicts(&self, written: &[Verdict]) -> Result<(), DiscoveryError> {
+        let by_action = self.by_action.iter().flat_map(|action| &action.pairs);
+        let mut pairs = self.pairs().iter().chain(by_action).zip(written);
+        let other = pairs.find(|(pair, written)| pair.verdict != **written);
+        let Some((pair, written)) = other else { return Ok(()) };
+        let p = match pair.adjusted_p {
+            Some(adjusted) => format!("adjusted_p {adjusted}"),
+            None => format!("p {}", pair.p),
+        };
+        let reason = pair.reason.as_ref().map(value_of);
+        let reason = reason.as_ref().and_then(|reason| reason["reason"].as_str());
+        let reason = reason.map_or_else(String::new, |word| format!(", reason `{}`", shown(word)));
+        let given = match pair.given {
+            Some(Given::Required) => ", given `required`",
+            Some(Given::Forbidden) => ", given `forbidden`",
+            None => "",
+        };
+        Err(wrong(format!(
+            "`{} -> {}` has the verdict `{}`, but its evidence ({p}, eta {}{reason}{given}) gives `{}`: \
+             restore it, or say what is known with \"given\": \"required\" or \"forbidden\" beside \
+             the verdict `edge` or `none`",
+            shown(self.cause(pair.cause)),
+            shown(self.effect(pair.effect)),
+            written.word(),
+            self.eta,
+            pair.verdict.word(),
+        )))
     }
 }
 
@@ -164,14 +217,14 @@ impl Ids<'_> {
         let found = self.causes.iter().position(|known| known == name);
         found
             .map(super::graph::CauseId)
-            .ok_or_else(|| wrong(format!("`{name}` is not among the causes in `edges`")))
+            .ok_or_else(|| wrong(format!("`{}` is not among the causes in `edges`", shown(name))))
     }
 
     fn effect(&self, name: &str) -> Result<super::graph::EffectId, DiscoveryError> {
         let found = self.effects.iter().position(|known| known == name);
         found
             .map(super::graph::EffectId)
-            .ok_or_else(|| wrong(format!("`{name}` is not among the effects in `edges`")))
+            .ok_or_else(|| wrong(format!("`{}` is not among the effects in `edges`", shown(name))))
     }
 
     fn pair(&self, record: &Record) -> Result<Pair, DiscoveryError> {
@@ -350,6 +403,56 @@ mod tests {
         assert_eq!(graph.pairs()[0].reason, Some(Reason::Words { words: words.to_owned() }));
         assert_eq!(graph.pairs()[0].verdict, Verdict::Untestable);
         assert_eq!(CausalGraph::from_json(&graph.to_json()), Ok(graph));
+    }
+
+    #[test]
+    fn a_verdict_that_its_evidence_does_not_give_is_refused() {
+        let text = sample().to_json();
+        let cases = [
+            // The first verdict of each kind is that of the pairs `x`, `a` and `y`.
+            (
+                "\"verdict\":\"untestable\"",
+                "\"verdict\":\"edge\"",
+                "reason `hint`) gives `untestable`",
+            ),
+            (
+                "\"verdict\":\"edge\"",
+                "\"verdict\":\"none\"",
+                "`x -> x'` has the verdict `none`, but its",
+            ),
+            (
+                "\"given\":\"required\"",
+                "\"given\":\"forbidden\"",
+                "given `forbidden`) gives `none`",
+            ),
+        ];
+        for (old, new, words) in cases {
+            let edited = text.replacen(old, new, 1);
+            assert_ne!(edited, text, "{old}");
+            let error = CausalGraph::from_json(&edited).expect_err("refused").to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        // What is known is honoured when it is said to be known.
+        let known = text.replacen(
+            "\"verdict\":\"untestable\"",
+            "\"verdict\":\"edge\",\"given\":\"required\"",
+            1,
+        );
+        let graph = CausalGraph::from_json(&known).expect("a graph");
+        assert_eq!(graph.find("a", "x'").map(|pair| pair.verdict), Some(Verdict::Edge));
+    }
+
+    #[test]
+    fn a_file_that_lists_few_of_very_many_pairs_is_refused() {
+        let edge = |at: usize| {
+            format!(
+                "{{\"cause\":\"c{at}\",\"effect\":\"e{at}'\",\"p\":1.0,\"strength\":0.0,\"verdict\":\"none\"}}"
+            )
+        };
+        let edges: Vec<String> = (0..5000).map(edge).collect();
+        let text = format!("{{\"method\":\"auto\",\"eta\":0.1,\"edges\":[{}]}}", edges.join(","));
+        let error = CausalGraph::from_json(&text).expect_err("refused").to_string();
+        assert!(error.contains("it lists 5,000 of 25,000,000 pairs"), "{error}");
     }
 
     #[test]

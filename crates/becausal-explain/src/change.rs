@@ -36,6 +36,12 @@ impl Change {
         let mut bare = Vec::new();
         for part in text.split(',').map(str::trim) {
             let Some((name, value)) = part.split_once('=') else {
+                let states = schema.state_slots().map(|slot| schema.slots()[slot].name.as_str());
+                let is_state = |known: &str| known == part;
+                if states.into_iter().any(is_state) && parse_action(schema, part).is_err() {
+                    let message = format!("`{part}` is a state variable, expected {part}=VALUE");
+                    return Err(wrong(message));
+                }
                 bare.push(part);
                 continue;
             };

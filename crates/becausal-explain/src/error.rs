@@ -29,6 +29,39 @@ pub enum ExplainError {
         /// Why it is invalid.
         objection: String,
     },
+    /// The other action is the one that was taken.
+    #[error("the action taken is {action}: there is nothing to compare; ask about another action")]
+    SameAction {
+        /// The action, as a person writes it.
+        action: String,
+    },
+    /// A value so far from the data that a model says nothing about it.
+    #[error(
+        "`{name}` = {value:e} is {distance:.1e} standard deviations outside the data, expected at most \
+         {most:e}: the model cannot say what follows there"
+    )]
+    FarOutside {
+        /// The state variable.
+        name: String,
+        /// Its value; of a vector, the one farthest from 0.
+        value: f64,
+        /// How far outside it is, in standard deviations.
+        distance: f64,
+        /// How far it may be.
+        most: f64,
+    },
+    /// A number of the answer is NaN or infinite.
+    #[error("{what} is {value} at step {step}: an explanation needs finite numbers ({hint})")]
+    NotFinite {
+        /// The reward term or the variable.
+        what: String,
+        /// NaN, inf or -inf.
+        value: String,
+        /// The step in its episode.
+        step: usize,
+        /// Where to look.
+        hint: &'static str,
+    },
     /// A discount factor out of range.
     #[error("the discount is {0}, expected a number above 0 and up to 1")]
     Discount(f64),

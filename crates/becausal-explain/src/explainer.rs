@@ -10,6 +10,7 @@ use super::credit::Credit;
 use super::error::ExplainError;
 use super::evidence::{Doubt, Evidence};
 use super::explanan::Explanan;
+use super::finite::{check_distance, check_finite, check_sum};
 use super::moment::{Moment, check_values};
 use super::scale::Scale;
 use crate::chain::{Chain, ExtendedGraph, Origin, targets};
@@ -137,6 +138,9 @@ impl<'a> Explainer<'a> {
         let state = change.state(schema, moment.state())?;
         let action = change.action.clone().unwrap_or_else(|| moment.action().to_vec());
         check_values(schema, schema.action_slots(), &action)?;
+        if !change.state.is_empty() {
+            check_distance(self.dynamics, &state)?;
+        }
         let noise = self.noise(&factual);
         let start = (&state[..], &action[..]);
         let follow =
@@ -149,6 +153,7 @@ impl<'a> Explainer<'a> {
         let held = self.simulate(&factual, &noise, start, &keep)?;
         let discount = self.ask.discount;
         let credit = Credit::new(&factual, &counterfactual, &held, &self.targets, discount);
+        check_sum(credit.difference(), factual.first())?;
         Ok(Comparison { factual, counterfactual, credit })
     }
 
@@ -165,12 +170,12 @@ impl<'a> Explainer<'a> {
             |step: usize, state: &[f64]| self.agent.act(schema, factual.steps().get(step), state);
         let return_of = |action: &Vec<f64>| {
             if action == moment.action() {
-                return Ok(factual.discounted(self.ask.discount));
+                return check_sum(factual.discounted(self.ask.discount), factual.first());
             }
             check_values(schema, schema.action_slots(), action)?;
             let start = (moment.state(), &action[..]);
             let trajectory = self.simulate(&factual, &noise, start, &follow)?;
-            Ok(trajectory.discounted(self.ask.discount))
+            check_sum(trajectory.discounted(self.ask.discount), trajectory.first())
         };
         actions.iter().map(return_of).collect()
     }
@@ -195,7 +200,7 @@ impl<'a> Explainer<'a> {
             0 => Some(moment.action().to_vec()),
             _ => self.agent.mode(state),
         };
-        Ok(rollout(&mut world, begun, self.ask.horizon, &mut actor)?)
+        check_finite(rollout(&mut world, begun, self.ask.horizon, &mut actor)?)
     }
 
     /// The noise of every step: inferred for recorded steps, the most likely for predicted ones.
@@ -234,7 +239,7 @@ impl<'a> Explainer<'a> {
         }
         let begun = factual.clone().shortened(same);
         let mut world = ModelWorld::new(self.dynamics, at, noise.get(same..).unwrap_or_default());
-        Ok(rollout(&mut world, begun, self.ask.horizon, &mut actor)?)
+        check_finite(rollout(&mut world, begun, self.ask.horizon, &mut actor)?)
     }
 
     /// The flags and categories of predicted steps that are up to chance, and how probable they are.

@@ -46,6 +46,7 @@ mod error;
 mod evidence;
 mod explainer;
 mod explanan;
+mod finite;
 mod moment;
 mod scale;
 mod tally;

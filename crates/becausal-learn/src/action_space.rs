@@ -12,6 +12,22 @@ const MIN_DEVIATION: f64 = 0.02;
 /// The most values of an integer action: each value is a category.
 const MAX_CATEGORIES: f64 = 256.0;
 
+/// Actions of up to this many categories need no memory from the heap for a draw.
+const STACK_CATEGORIES: usize = 256;
+
+/// Room for the numbers of the widest distribution.
+fn buffer<'a, T: Clone + Default>(
+    size: usize,
+    few: &'a mut [T; STACK_CATEGORIES],
+    many: &'a mut Vec<T>,
+) -> &'a mut [T] {
+    if size <= STACK_CATEGORIES {
+        return few;
+    }
+    many.resize(size, T::default());
+    many
+}
+
 /// A distribution for every action slot of a schema: categories, flags and numbers in any mix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActionSpace {
@@ -93,6 +109,11 @@ impl ActionSpace {
         &self.heads
     }
 
+    /// The number of network outputs of the widest action slot.
+    fn widest(&self) -> usize {
+        self.heads.iter().map(|head| head.distribution.parameters()).max().unwrap_or(0)
+    }
+
     /// The number of network outputs for one action.
     #[must_use]
     pub fn columns(&self) -> usize {
@@ -102,11 +123,13 @@ impl ActionSpace {
     /// Draws an action from the outputs of a network, `[columns]`. Writes the numbers drawn,
     /// `[slots]`, and returns their log-probability.
     pub fn draw(&self, outputs: &[f32], stream: &mut Stream, numbers: &mut [f64]) -> f64 {
-        let mut noise = [0.0; 256];
+        let mut few = [0.0; STACK_CATEGORIES];
+        let mut many = Vec::new();
+        let noise = buffer(self.widest(), &mut few, &mut many);
         for (head, number) in self.heads.iter().zip(numbers.iter_mut()) {
-            head.distribution.draw(stream, &mut noise);
+            head.distribution.draw(stream, noise);
             let own = &outputs[head.column..][..head.distribution.parameters()];
-            *number = head.distribution.value(own, &noise);
+            *number = head.distribution.value(own, noise);
         }
         self.log_probability(outputs, numbers)
     }
@@ -122,10 +145,12 @@ impl ActionSpace {
     /// The log-probability (for continuous actions, log-density) of the numbers of an action.
     #[must_use]
     pub fn log_probability(&self, outputs: &[f32], numbers: &[f64]) -> f64 {
-        let mut slopes = [0.0; 256];
+        let mut few = [0.0; STACK_CATEGORIES];
+        let mut many = Vec::new();
+        let slopes = buffer(self.widest(), &mut few, &mut many);
         let of = |(head, &number): (&Head, &f64)| {
             let own = &outputs[head.column..][..head.distribution.parameters()];
-            head.distribution.log_likelihood(own, number, &mut slopes)
+            head.distribution.log_likelihood(own, number, slopes)
         };
         self.heads.iter().zip(numbers).map(of).sum()
     }
@@ -140,5 +165,28 @@ impl ActionSpace {
                 }
             };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_of_a_thousand_labels_is_drawn() {
+        let labels: Vec<String> = (0..1000).map(|label| format!("\"l{label}\"")).collect();
+        let text = format!(
+            "name = \"Many\"\n[state]\nx = {{ kind = \"continuous\" }}\n[action]\n\
+             a = {{ kind = \"categorical\", labels = [{}] }}\n",
+            labels.join(", ")
+        );
+        let schema = Schema::parse(&text).expect("a schema");
+        let space = ActionSpace::of(&schema).expect("its actions");
+        let mut outputs = vec![0.0_f32; space.columns()];
+        outputs[777] = 30.0;
+        let mut numbers = [0.0];
+        let probability = space.draw(&outputs, &mut Stream::new(1), &mut numbers);
+        assert_eq!(numbers, [777.0]);
+        assert!(probability > -1e-3, "{probability}");
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use becausal_core::data::{Transitions, write_atomically};
 use becausal_core::env::AnyEnvironment;
+use becausal_core::text::{counted, read_bytes, read_text};
 use becausal_discovery::CausalGraph;
 use becausal_model::WorldModel;
 use becausal_nn::{Block, Parameters, from_safetensors, to_safetensors};
@@ -17,6 +18,9 @@ use super::observation::Running;
 use super::play::Play;
 use super::settings::Settings;
 use super::training::Training;
+
+/// Maximum size of the texts of a checkpoint in bytes.
+const MAX_TEXT_BYTES: u64 = 512 << 20;
 
 impl Training {
     /// Writes everything except the data into a folder. The folder must not hold a checkpoint that
@@ -80,7 +84,7 @@ impl Training {
     ) -> Result<Self, WeightsError> {
         let path = folder.join("state.json");
         let refuse = |problem: String| WeightsError { path: path.clone(), problem };
-        let text = fs::read(&path).map_err(|error| refuse(error.to_string()))?;
+        let text = read_bytes(&path, MAX_TEXT_BYTES).map_err(|error| refuse(error.to_string()))?;
         let state: Value =
             serde_json::from_slice(&text).map_err(|error| refuse(error.to_string()))?;
         let mut training =
@@ -103,7 +107,8 @@ impl Training {
             _ => {
                 let got = data.map_or(0, Transitions::len);
                 return Err(refuse(format!(
-                    "the data of the run has {got} rows, expected at least {rows}"
+                    "the data of the run has {}, expected at least {rows}",
+                    counted(got, "row")
                 )));
             }
         };
@@ -119,7 +124,8 @@ impl Training {
         }
         if state["has_graph"] == true {
             let path = folder.join("graph.json");
-            let text = fs::read_to_string(&path).map_err(|error| refuse(error.to_string()))?;
+            let text =
+                read_text(&path, MAX_TEXT_BYTES).map_err(|error| refuse(error.to_string()))?;
             let graph = CausalGraph::from_json(&text);
             training.graph = Some(graph.map_err(|error| refuse(error.to_string()))?);
         }

@@ -2,6 +2,7 @@
 
 use becausal_core::data::DataError;
 use becausal_core::env::EnvironmentError;
+use becausal_core::text::counted;
 use becausal_discovery::DiscoveryError;
 use becausal_model::FitError;
 
@@ -43,8 +44,9 @@ pub enum LearningError {
     },
     /// An episode that does not end.
     #[error(
-        "an episode of {environment} did not end within {steps} steps: \
-         limit its length with the environment option max_episode_steps"
+        "an episode of {environment} did not end within {}: \
+         limit its length with the environment option max_episode_steps",
+        counted(*.steps, "step")
     )]
     Endless {
         /// The environment.

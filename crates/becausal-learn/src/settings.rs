@@ -6,6 +6,7 @@ use super::error::LearningError;
 use super::setting::{Imagination, Ramp, Setting};
 use becausal_core::env::MAX_EPISODE_STEPS;
 use becausal_core::schema::suggestion;
+use becausal_model::MAX_MEMBERS;
 
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
@@ -198,6 +199,17 @@ impl Settings {
     /// When the text is not TOML, or a setting is unknown or has a wrong value.
     pub fn change(&mut self, text: &str, name: &str) -> Result<(), LearningError> {
         let document = Document::parse(text).map_err(|error| wrong(format!("{name}: {error}")))?;
+        // No setting has this name, but every record of a run begins with it.
+        if document.contains_key("command") {
+            let hint = if document.contains_key("settings") {
+                ": the lines under [settings], in a file of their own, are such settings"
+            } else {
+                ""
+            };
+            return Err(wrong(format!(
+                "{name}: is the record of a run, expected settings, for instance `members = 3`{hint}"
+            )));
+        }
         self.take(document.as_table(), name)?;
         self.check()
     }
@@ -251,6 +263,28 @@ impl Settings {
             let given = self.longest_urge;
             return Err(wrong(format!(
                 "`longest_urge` is {given}, expected 1 to {MAX_EPISODE_STEPS} steps"
+            )));
+        }
+        // Numbers that memory is reserved for: larger ones are typing errors.
+        let limited = [
+            ("members", self.members, MAX_MEMBERS),
+            ("model_width", self.model_width, 4096),
+            ("warm_up", self.warm_up, 1_000_000_000),
+            ("epoch_steps", self.epoch_steps, 1_000_000_000),
+            ("fit_batch", self.fit_batch, 10_000_000),
+            ("samples", self.samples, 100_000_000),
+            ("copies", self.copies, 100_000),
+            ("batch", self.batch, 100_000_000),
+            ("evaluation_episodes", self.evaluation_episodes, 1_000_000),
+            ("final_rows", self.final_rows, 1_000_000_000),
+        ];
+        if let Some((name, given, most)) = limited.iter().find(|(_, given, most)| given > most) {
+            return Err(wrong(format!("`{name}` is {given}, expected at most {most}")));
+        }
+        let rollout = self.rollout.from.max(self.rollout.to);
+        if rollout > MAX_EPISODE_STEPS as f64 {
+            return Err(wrong(format!(
+                "`rollout` is {rollout}, expected at most {MAX_EPISODE_STEPS} steps"
             )));
         }
         let shares = [
@@ -319,6 +353,13 @@ mod tests {
             ("noise = 3", "`noise` is 3, expected 0 to 1"),
             ("longest_urge = 9000000000", "`longest_urge` is 9000000000, expected 1 to"),
             ("rounds = 0", "`rounds` is 0, expected at least 1"),
+            ("samples = 1000000000000", "`samples` is 1000000000000, expected at most 100000000"),
+            ("members = 1000000", "`members` is 1000000, expected at most 1000"),
+            ("rollout = 1e12", "`rollout` is 1000000000000, expected at most"),
+            (
+                "command = \"train\"\n[settings]\nsteps = 3",
+                "expected settings, for instance `members = 3`",
+            ),
             ("keep_edges = 1", "`keep_edges` is 1, expected true or false"),
             ("rounds = ", "TOML"),
         ];

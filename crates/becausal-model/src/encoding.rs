@@ -84,7 +84,10 @@ impl Encoding {
         let sorted = |values: &Vec<f64>| !values.is_empty() && values.is_sorted();
         let scales = inputs.iter().map(|s| s[1]).chain(targets.iter().flat_map(|t| [t[1], t[2]]));
         let positive = scales.into_iter().all(|scale| scale.is_finite() && scale > 0.0);
-        if !complete || targets.len() != outputs || !positive || !seen.iter().all(sorted) {
+        let means = inputs.iter().map(|s| s[0]).chain(targets.iter().map(|t| t[0]));
+        let finite = means.chain(seen.iter().flatten().copied()).all(f64::is_finite);
+        let sound = positive && finite && seen.iter().all(sorted);
+        if !complete || targets.len() != outputs || !sound {
             return None;
         }
         let mut each = targets.iter();

@@ -1,12 +1,16 @@
 //! Errors of fitting a world model.
 
+use becausal_core::text::counted;
+
 /// Why a world model could not be fitted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FitError {
     /// There are too few rows or episodes.
     #[error(
         "too few data to fit a world model: expected at least 20 rows in 2 episodes (some are held \
-         out), got {rows} rows in {episodes} episodes"
+         out), got {} in {}",
+        counted(*.rows, "row"),
+        counted(*.episodes, "episode")
     )]
     TooFew {
         /// Number of rows.

@@ -9,9 +9,13 @@ use serde_json::{Map, Value, json};
 use crate::{Block, Parameters, from_safetensors, to_safetensors};
 use becausal_core::data::write_atomically;
 use becausal_core::schema::Schema;
+use becausal_core::text::read_bytes;
 
 /// Maximum size of a weights file in bytes.
 const MAX_WEIGHTS_BYTES: u64 = 4 << 30;
+
+/// Maximum size of a manifest in bytes.
+const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 
 /// Weights could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +79,8 @@ impl WeightsFormat {
         manifest.insert("schema".to_owned(), json!(fingerprint(schema.to_toml().as_bytes())));
         manifest.insert("weights".to_owned(), json!(name));
         manifest.insert("checksum".to_owned(), json!(checksum));
+        let numbers = fields_fingerprint(&fields, &checksum);
+        manifest.insert("fields_checksum".to_owned(), json!(numbers));
         manifest.extend(fields);
         let manifest = Value::Object(manifest);
         let path = folder.join("manifest.json");
@@ -96,7 +102,7 @@ impl WeightsFormat {
     ) -> Result<(Value, Vec<(String, Block)>), WeightsError> {
         let path = folder.join("manifest.json");
         let refuse = |problem: String| WeightsError { path: path.clone(), problem };
-        let text = fs::read(&path).map_err(|error| {
+        let text = read_bytes(&path, MAX_MANIFEST_BYTES).map_err(|error| {
             let Self { noun, maker, .. } = self;
             refuse(format!("cannot be read ({error}); `{maker}` creates a {noun}"))
         })?;
@@ -112,7 +118,7 @@ impl WeightsFormat {
                 self.noun
             )));
         }
-        let bytes = fs::read(&path).map_err(|error| refuse(error.to_string()))?;
+        let bytes = read_bytes(&path, MAX_WEIGHTS_BYTES).map_err(|e| refuse(e.to_string()))?;
         if fingerprint(&bytes) != checksum {
             return Err(refuse(format!(
                 "has a wrong checksum: the file is truncated or was altered; {}",
@@ -170,12 +176,39 @@ impl WeightsFormat {
                 self.remedy()
             ));
         }
+        // Manifests written before this check have no such key.
+        let fields_checksum = &manifest["fields_checksum"];
+        if !fields_checksum.is_null() {
+            let fields = manifest.as_object().into_iter().flatten();
+            let fields = fields.filter(|(key, _)| !OWN_KEYS.contains(&key.as_str()));
+            let fields = fields.map(|(key, value)| (key.clone(), value.clone())).collect();
+            if *fields_checksum != json!(fields_fingerprint(&fields, text("checksum")?)) {
+                return Err(format!(
+                    "has numbers that do not belong to its weights: the file was altered; {}",
+                    self.remedy()
+                ));
+            }
+        }
         let file = text("weights")?.to_owned();
         if file.contains(['/', '\\']) {
             return Err("refers to weights outside its folder".to_owned());
         }
         Ok((file, text("checksum")?.to_owned()))
     }
+}
+
+/// The keys of a manifest that every kind of weights has.
+const OWN_KEYS: [&str; 6] =
+    ["format", "version", "schema", "weights", "checksum", "fields_checksum"];
+
+/// A hash of the other fields of a manifest and of the weights that they belong to. The order of the
+/// fields and white space do not matter.
+fn fields_fingerprint(fields: &Map<String, Value>, weights: &str) -> String {
+    let mut entries: Vec<String> =
+        fields.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+    entries.sort_unstable();
+    entries.push(weights.to_owned());
+    fingerprint(entries.join("\n").as_bytes())
 }
 
 /// Removes older weights files; ignores those that cannot be removed.

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use super::number::counted;
 use super::text::{Alignment, Table};
-use becausal_explain::{Audit, Trivial};
+use becausal_explain::{Audit, Tally, Trivial};
 
 /// An audit as text and as JSON.
 pub trait AuditText {
@@ -16,48 +17,81 @@ pub trait AuditText {
     fn json(&self) -> Value;
 }
 
+/// The share of the claims that are right; `None` if nothing was claimed.
+pub(super) fn precision(tally: &Tally) -> Option<f64> {
+    (tally.right + tally.wrong > 0).then(|| tally.precision())
+}
+
+/// The share of the changes that were claimed; `None` if nothing changed.
+pub(super) fn recall(tally: &Tally) -> Option<f64> {
+    (tally.right + tally.missed > 0).then(|| tally.recall())
+}
+
+/// The share of right signs; `None` if no difference was large enough to have one.
+fn sign(audit: &Audit, share: Option<f64>) -> Option<f64> {
+    share.filter(|_| audit.sign_cases > 0)
+}
+
+fn better_action(audit: &Audit) -> Option<f64> {
+    (audit.better_action_cases > 0).then_some(audit.better_action)
+}
+
+fn or_dash(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{share:.3}"))
+}
+
 impl AuditText for Audit {
     fn text(&self) -> String {
-        let share = |value: f64| format!("{value:.3}");
-        let mut text = format!(
-            "{} cases from {} states. A change counts when it is at least {} % of the variable's standard deviation.\n\n",
-            self.cases,
-            self.states,
+        let cases = counted(self.cases, "case");
+        let mut text = format!("{cases} from {}. ", counted(self.states, "state"));
+        if self.cases == 0 {
+            text.push_str(
+                "There is nothing to score: no other action could be tried. Actions without bounds have none \
+                 to try; low and high in the schema give them some.\n",
+            );
+            return text;
+        }
+        let _ = write!(
+            text,
+            "A change counts when it is at least {} % of the variable's standard deviation.\n\n",
             super::words::number(100.0 * self.threshold, 3)
         );
         let columns = ["", "precision", "recall", "sign"].map(str::to_owned);
         let mut rows = vec![vec![
             "explanations".to_owned(),
-            share(self.changes.precision()),
-            share(self.changes.recall()),
-            share(self.sign),
+            or_dash(precision(&self.changes)),
+            or_dash(recall(&self.changes)),
+            or_dash(sign(self, Some(self.sign))),
         ]];
         rows.extend(self.trivial.iter().map(|trivial: &Trivial| {
-            let sign = trivial.sign.map_or_else(|| "-".to_owned(), share);
-            let changes = trivial.changes;
             let name = match trivial.name {
                 "everything" => "everything changes",
                 _ => "direct effects only",
             };
-            vec![name.to_owned(), share(changes.precision()), share(changes.recall()), sign]
+            vec![
+                name.to_owned(),
+                or_dash(precision(&trivial.changes)),
+                or_dash(recall(&trivial.changes)),
+                or_dash(sign(self, trivial.sign)),
+            ]
         }));
         table(&mut text, &columns, rows);
         let _ = writeln!(
             text,
-            "\nsign: of the reward difference, in the {} cases where it is not negligible\n\
+            "\nsign: of the reward difference, in the {} where it is not negligible\n\
              mean error of the reward difference: {:.1} % of its mean size\n\
-             best action named correctly: {} (of {} states in which actions differ)\n\
-             end of the episode predicted correctly: {}\n",
-            self.sign_cases,
+             best action named correctly: {} (of {} in which actions differ)\n\
+             end of the episode predicted correctly: {:.3}\n",
+            counted(self.sign_cases, "case"),
             100.0 * self.size_error,
-            share(self.better_action),
-            self.better_action_cases,
-            share(self.ends)
+            or_dash(better_action(self)),
+            counted(self.better_action_cases, "state"),
+            self.ends
         );
         let columns = ["threshold", "precision", "recall"].map(str::to_owned);
         let rows = self.curve.iter().map(|point| {
             let threshold = format!("{} %", super::words::number(100.0 * point.threshold, 3));
-            vec![threshold, share(point.changes.precision()), share(point.changes.recall())]
+            vec![threshold, or_dash(precision(&point.changes)), or_dash(recall(&point.changes))]
         });
         table(&mut text, &columns, rows.collect());
         text
@@ -69,9 +103,9 @@ impl AuditText for Audit {
             .iter()
             .map(|trivial| {
                 let scores = json!({
-                    "precision": trivial.changes.precision(),
-                    "recall": trivial.changes.recall(),
-                    "sign": trivial.sign,
+                    "precision": precision(&trivial.changes),
+                    "recall": recall(&trivial.changes),
+                    "sign": sign(self, trivial.sign),
                 });
                 (trivial.name.to_owned(), scores)
             })
@@ -82,24 +116,25 @@ impl AuditText for Audit {
             .map(|point| {
                 json!({
                     "threshold": point.threshold,
-                    "precision": point.changes.precision(),
-                    "recall": point.changes.recall(),
+                    "precision": precision(&point.changes),
+                    "recall": recall(&point.changes),
                 })
             })
             .collect();
+        let any = self.cases > 0;
         json!({
             "cases": self.cases,
-            "precision": self.changes.precision(),
-            "recall": self.changes.recall(),
-            "sign": self.sign,
-            "better_action": self.better_action,
+            "precision": precision(&self.changes),
+            "recall": recall(&self.changes),
+            "sign": sign(self, Some(self.sign)),
+            "better_action": better_action(self),
             "trivial": trivial,
             "states": self.states,
             "threshold": self.threshold,
             "sign_cases": self.sign_cases,
             "better_action_cases": self.better_action_cases,
-            "size_error": self.size_error,
-            "ends": self.ends,
+            "size_error": any.then_some(self.size_error),
+            "ends": any.then_some(self.ends),
             "curve": curve,
         })
     }

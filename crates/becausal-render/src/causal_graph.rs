@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::number::counted;
 use super::picture::{
     LegendEntry, Link, LinkStyle, Node, NodeKind, Picture, PictureColumn, PictureError, Place,
     Sample, Tone,
@@ -125,10 +126,11 @@ fn footnotes(graph: &CausalGraph, pairs: &[Pair]) -> Vec<String> {
     let edges = pairs.iter().filter(|pair| pair.verdict == Verdict::Edge).count();
     let correction = if graph.corrected { ", corrected for the number of pairs" } else { "" };
     let mut notes = vec![format!(
-        "{edges} edges of {} pairs. From {} transitions in {} episodes; test {}, eta {}{correction}.",
-        pairs.len(),
-        graph.rows,
-        graph.episodes,
+        "{} of {}. From {} in {}; test {}, eta {}{correction}.",
+        counted(edges, "edge"),
+        counted(pairs.len(), "pair"),
+        counted(graph.rows, "transition"),
+        counted(graph.episodes, "episode"),
         graph.method,
         graph.eta
     )];

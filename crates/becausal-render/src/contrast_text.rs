@@ -5,7 +5,9 @@ use std::fmt::Write;
 use super::evidence_text::doubts;
 use super::explained::ContrastView;
 use super::why_text::{basis, capital};
-use super::words::{action, after, be, instead, list, number, over_next, signed, title, value};
+use super::words::{
+    action, after, be, counted, instead, list, more, number, over_next, signed, title, value,
+};
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Node, Part, Trajectory};
 use becausal_explain::{CreditPart, Doubt, Fact};
@@ -107,7 +109,7 @@ impl ContrastView<'_> {
             .filter_map(|&node| self.differs_in_words(schema, node))
             .collect();
         if differing.len() > MAX_IN_SENTENCE {
-            words.push(format!("{} more differ", differing.len() - MAX_IN_SENTENCE));
+            words.push(more(differing.len() - MAX_IN_SENTENCE, "differ"));
         }
         let worth = match difference {
             more if more > 0.0 => format!("earns {} more reward", number(more, 3)),
@@ -246,7 +248,7 @@ impl ContrastView<'_> {
                     let _ = writeln!(text, "  {line}");
                 }
                 if lines.len() > MAX_LINES {
-                    let _ = writeln!(text, "  and {} more differ", lines.len() - MAX_LINES);
+                    let _ = writeln!(text, "  and {}", more(lines.len() - MAX_LINES, "differ"));
                 }
             }
         }
@@ -295,7 +297,8 @@ impl ContrastView<'_> {
         if !smaller.is_empty() {
             let sum: f64 = smaller.iter().map(|part| part.difference()).sum();
             let sum = signed(self.in_asked_direction(sum));
-            let _ = writeln!(text, "  {} smaller differences: {sum} in total", smaller.len());
+            let smaller = counted(smaller.len(), "smaller difference");
+            let _ = writeln!(text, "  {smaller}: {sum} in total");
         }
         let state = self.in_asked_direction(self.credit.through_state());
         let actions = self.in_asked_direction(self.credit.through_actions());

@@ -28,7 +28,7 @@ pub(super) fn sentence(schema: &Schema, doubt: &Doubt, first: usize) -> String {
         }
         Doubt::Predicted { steps, of } => {
             let verb = if *steps == 1 { "is" } else { "are" };
-            format!("the last {steps} of {of} steps {verb} predicted, not recorded")
+            format!("the last {steps} of {} {verb} predicted, not recorded", counted(*of, "step"))
         }
         Doubt::Outside { node, distance } => {
             format!("{} is {} standard deviations outside the data", at(node), number(*distance, 2))

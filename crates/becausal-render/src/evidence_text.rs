@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::doubt;
 use super::text::{Alignment, Table};
-use super::words::{list, number, title};
+use super::words::{counted, list, number, title};
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Part, Trajectory, Way};
 use becausal_explain::{Doubt, LinkEvidence};
@@ -62,7 +62,7 @@ pub(super) fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) 
     }
     text.push_str(&table.lines());
     if shown.len() > MAX_LINKS {
-        let _ = writeln!(text, "  and {} weaker ones", shown.len() - MAX_LINKS);
+        let _ = writeln!(text, "  and {}", counted(shown.len() - MAX_LINKS, "weaker one"));
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn links(text: &mut String, schema: &Schema, links: &[LinkEvidence]) 
 fn evidence(link: &LinkEvidence) -> String {
     let mut words = vec![format!("influence {}", number(link.edge.weight, 2))];
     if let Some(support) = link.edge.support.filter(|support| support.members > 1) {
-        words.push(format!("in {} of {} networks", support.agreeing, support.members));
+        words.push(format!("in {} of {}", support.agreeing, counted(support.members, "network")));
     }
     if let Some(pair) = &link.finding {
         words.push(format!(

@@ -192,7 +192,7 @@ impl ContrastView<'_> {
                 "parts": parts.collect::<Vec<_>>(),
             },
             "chances": chances,
-            "against": doubts(schema, &self.doubts, trajectory.first()),
+            "against": doubts(schema, &self.all_doubts(), trajectory.first()),
             "factual": WhyView(&self.factual).json(),
             "counterfactual": WhyView(&self.counterfactual).json(),
         })

@@ -1,12 +1,6 @@
 //! Numbers as people read them.
 
-pub use super::text::thousands as count;
-
-/// A count with its noun: 1 episode, 3 episodes.
-#[must_use]
-pub fn counted(number: usize, noun: &str) -> String {
-    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
-}
+pub use becausal_core::text::{counted, thousands as count};
 
 /// A measurement to four significant digits: 0.02, 21.43, 1.2e-7.
 #[must_use]

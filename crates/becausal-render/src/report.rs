@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::audit_text::precision;
 use super::causal_graph::graph_picture;
 use super::graph_text::probability;
 use super::html::{STYLE, each, escaped, fill, lines, picture};
@@ -107,13 +108,21 @@ impl Report<'_> {
     fn facts(&self) -> String {
         let mut facts = vec![(
             thousands(self.rows),
-            format!("transitions in {}", counted(self.episodes, "episode")),
+            format!(
+                "{} in {}",
+                if self.rows == 1 { "transition" } else { "transitions" },
+                counted(self.episodes, "episode")
+            ),
         )];
         if let Some(graph) = self.graph {
             let edges = graph.edges().count();
             facts.push((
                 edges.to_string(),
-                format!("influences found, of {} pairs", graph.pairs().len()),
+                format!(
+                    "{} found, of {}",
+                    if edges == 1 { "influence" } else { "influences" },
+                    counted(graph.pairs().len(), "pair")
+                ),
             ));
         }
         if let Some(ReportScores { scores, .. }) = &self.scores {
@@ -123,8 +132,9 @@ impl Report<'_> {
             ));
         }
         if let Ok(audit) = &self.audit {
+            let held = precision(&audit.changes);
             facts.push((
-                percent(audit.changes.precision()),
+                held.map_or_else(|| "–".to_owned(), percent),
                 "of the changes claimed held in the environment".into(),
             ));
             if audit.sign_cases > 0 {

@@ -1,8 +1,9 @@
 //! How far to trust a report: the scores of the audit and of the model.
 
+use super::audit_text::{precision, recall};
 use super::html::{escaped, table};
+use super::number::counted;
 use super::report::{Report, ReportScores, percent};
-use super::text::thousands;
 use super::words::number;
 use becausal_explain::Audit;
 use becausal_model::VariableScore;
@@ -18,10 +19,17 @@ pub(super) fn section(report: &Report<'_>) -> String {
 }
 
 fn audit_part(audit: &Audit, policy: &str) -> String {
+    if audit.cases == 0 {
+        return format!(
+            "<p>In {} of fresh episodes under {} there was no other action to try: there is nothing to score.</p>",
+            counted(audit.states, "state"),
+            escaped(policy)
+        );
+    }
     let mut rows = vec![[
         "these explanations".to_owned(),
-        percent(audit.changes.precision()),
-        percent(audit.changes.recall()),
+        or_dash(precision(&audit.changes)),
+        or_dash(recall(&audit.changes)),
         signs(audit, Some(audit.sign)),
     ]];
     rows.extend(audit.trivial.iter().map(|trivial| {
@@ -32,8 +40,8 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
         let sign = signs(audit, trivial.sign);
         [
             name.to_owned(),
-            percent(trivial.changes.precision()),
-            percent(trivial.changes.recall()),
+            or_dash(precision(&trivial.changes)),
+            or_dash(recall(&trivial.changes)),
             sign,
         ]
     }));
@@ -46,33 +54,38 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
     let best = match audit.better_action_cases {
         0 => "The choice of the action does not change the reward over these steps in any of the states.".to_owned(),
         cases => format!(
-            "The best action was named correctly in {} of the {} states where actions differ.",
+            "The best action was named correctly in {} of the {} where actions differ.",
             percent(audit.better_action),
-            thousands(cases)
+            counted(cases, "state")
         ),
     };
     let size = match audit.sign_cases {
         0 => "No reward difference was more than negligible.".to_owned(),
         cases => format!(
-            "The mean error of a reward difference is {} of its mean size; {} differences were more than negligible.",
+            "The mean error of a reward difference is {} of its mean size, over {} that {} more than negligible.",
             percent(audit.size_error),
-            thousands(cases)
+            counted(cases, "difference"),
+            if cases == 1 { "was" } else { "were" }
         ),
     };
     format!(
-        "<p>In {} states of fresh episodes under {}, the explainer was asked about every other action, and each was tried \
-         in the environment itself, with the same noise ({} cases). A change counts when it is at least {} % of the variable's standard deviation.</p>\n\
+        "<p>In {} of fresh episodes under {}, the explainer was asked about every other action, and each was tried \
+         in the environment itself, with the same noise ({}). A change counts when it is at least {} % of the variable's standard deviation.</p>\n\
          {}<ul>\n<li>{}</li>\n<li>{}</li>\n\
          <li>The end of the episode was predicted correctly in {} of the cases.</li>\n</ul>",
-        thousands(audit.states),
+        counted(audit.states, "state"),
         escaped(policy),
-        thousands(audit.cases),
+        counted(audit.cases, "case"),
         escaped(&number(100.0 * audit.threshold, 3)),
         table("Scores of the audit", &headings, &rows),
         escaped(&best),
         escaped(&size),
         percent(audit.ends),
     )
+}
+
+fn or_dash(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".to_owned(), percent)
 }
 
 /// The share of right signs; a dash if no difference was large enough to have one.
@@ -113,9 +126,9 @@ fn scores_part(scored: &ReportScores) -> String {
         "inside the 90 % interval",
     ];
     format!(
-        "<h3>The world model</h3>\n<p>Predictions one step ahead, on {} rows of {}. An error of 100 % is no better \
+        "<h3>The world model</h3>\n<p>Predictions one step ahead, on {} of {}. An error of 100 % is no better \
          than the mean. Chance: how often the model expects another label than the likeliest.</p>\n{}",
-        thousands(scored.scores.rows),
+        counted(scored.scores.rows, "row"),
         escaped(&scored.on),
         table("Errors of the world model", &headings, &rows),
     )

@@ -1,5 +1,6 @@
 //! Tables for a terminal, aligned by the display width of characters.
 
+pub use becausal_core::text::thousands;
 use unicode_width::UnicodeWidthStr;
 
 /// The alignment of a column.
@@ -36,14 +37,14 @@ impl Table {
 
     /// Adds a row; missing cells are empty, extra cells are left out.
     pub fn push<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
-        let mut row: Vec<String> = cells.into_iter().map(Into::into).collect();
+        let mut row: Vec<String> = cells.into_iter().map(|cell| one_line(cell.into())).collect();
         row.resize(self.columns.len(), String::new());
         self.rows.push(TableRow::Cells(row));
     }
 
     /// Adds a row whose second cell runs across all other columns.
     pub fn note(&mut self, name: impl Into<String>, note: impl Into<String>) {
-        self.rows.push(TableRow::Note(name.into(), note.into()));
+        self.rows.push(TableRow::Note(one_line(name.into()), one_line(note.into())));
     }
 
     /// The table as lines, each with a line break. Headings come first unless all are empty. There are
@@ -91,18 +92,9 @@ impl Table {
     }
 }
 
-/// A count with thousands separators: 20,000.
-#[must_use]
-pub fn thousands(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+/// A label of a file may have line breaks; a cell has none.
+fn one_line(cell: String) -> String {
+    if cell.contains(['\n', '\r']) { cell.replace('\n', "\\n").replace('\r', "\\r") } else { cell }
 }
 
 #[cfg(test)]
@@ -116,6 +108,14 @@ mod tests {
         table.push(["角度", "0.0001"]);
         table.push(["größe", ""]);
         assert_eq!(table.lines(), "cause       p\nx         0.5\n角度   0.0001\ngröße\n");
+    }
+
+    #[test]
+    fn a_line_break_in_a_cell_breaks_no_line() {
+        let mut table = Table::new([("", Alignment::Left), ("", Alignment::Left)]);
+        table.push(["a\r\nb", "c"]);
+        table.note("d", "e\nf");
+        assert_eq!(table.lines(), "a\\r\\nb  c\nd       e\\nf\n");
     }
 
     #[test]

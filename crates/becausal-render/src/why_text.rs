@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::evidence_text::{acted_on, doubts, links, short_list};
 use super::explained::WhyView;
 use super::words::{
-    action_of, after, change, counted, list, number, over_next, signed, title, value,
+    action_of, after, change, counted, list, more, number, over_next, signed, title, value,
 };
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Node, Part, Trajectory, Way};
@@ -40,7 +40,7 @@ impl WhyView<'_> {
         let shown = changes.len().min(MAX_IN_SENTENCE);
         let mut words: Vec<String> = changes[..shown].to_vec();
         if changes.len() > shown {
-            words.push(format!("{} more change", changes.len() - shown));
+            words.push(more(changes.len() - shown, "change"));
         }
         let rewards = rewards(schema, &self.minimal);
         let start = format!("With {action} at step {},", trajectory.first());
@@ -210,8 +210,8 @@ fn steps(text: &mut String, chain: &Chain, explanan: &Explanan) {
             }
         }
         if changes.len() > MAX_LINES + 1 {
-            let more = changes.split_off(MAX_LINES).len();
-            changes.push(format!("and {more} more change"));
+            let rest = changes.split_off(MAX_LINES).len();
+            changes.push(format!("and {}", more(rest, "change")));
         }
         for line in changes.iter().chain(&rewards) {
             let _ = writeln!(text, "  {line}");

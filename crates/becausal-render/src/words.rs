@@ -46,6 +46,12 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// `1 more differs`, `3 more differ`: a number of further things, and what they do.
+#[must_use]
+pub(super) fn more(count: usize, verb: &str) -> String {
+    format!("{count} more {verb}{}", if count == 1 { "s" } else { "" })
+}
+
 /// `a`, `a and b`, `a, b and c`.
 #[must_use]
 pub(super) fn list(parts: &[String]) -> String {

@@ -5,6 +5,7 @@ use becausal_core::trajectory::{Step, Trajectory};
 use becausal_explain::Moment;
 
 use crate::error::Error;
+use becausal_core::text::counted;
 
 /// An episode that a run's policy played.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,9 +50,9 @@ impl Episode {
     pub fn at(&self, step: usize) -> Result<Moment, Error> {
         if step >= self.len() {
             return Err(Error::File(format!(
-                "there is no step {step}: the episode of seed {} has {} steps, counted from 0",
+                "there is no step {step}: the episode of seed {} has {}, counted from 0",
                 self.seed,
-                self.len()
+                counted(self.len(), "step")
             )));
         }
         Ok(Moment::played(&self.trajectory, step)?)

@@ -1,8 +1,10 @@
 //! What can go wrong at the front door.
 
+use becausal_core::MemoryError;
 use becausal_core::data::DataError;
 use becausal_core::env::EnvironmentError;
 use becausal_core::schema::SchemaError;
+use becausal_core::text::counted;
 use becausal_core::trajectory::TrajectoryError;
 use becausal_discovery::DiscoveryError;
 use becausal_explain::ExplainError;
@@ -25,6 +27,14 @@ pub enum Error {
         expected: &'static str,
         /// What it is.
         got: String,
+    },
+    /// The work needs more memory than it may take.
+    #[error("{work}: {error}")]
+    Memory {
+        /// What was to be done: `the fit`, …
+        work: &'static str,
+        /// What is needed, and what may be used.
+        error: MemoryError,
     },
     /// A schema file is wrong.
     #[error("{file}: {error}")]
@@ -67,7 +77,7 @@ pub enum Error {
     #[error("{0}")]
     File(String),
     /// A listener stopped a training; this much is saved.
-    #[error("stopped after epoch {}: {} real steps are saved", .0.epoch, .0.real_steps)]
+    #[error("stopped after epoch {}; saved: {}", .0.epoch, counted(.0.real_steps, "real step"))]
     Stopped(Saved),
 }
 

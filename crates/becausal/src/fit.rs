@@ -5,17 +5,19 @@ use std::sync::Arc;
 
 use becausal_core::data::Transitions;
 use becausal_core::progress::{Listener, Progress};
-use becausal_core::{Schema, Stream};
+use becausal_core::text::read_text;
+use becausal_core::{MemoryLimit, Schema, Stream};
 use becausal_discovery::{CausalGraph, DiscoverParams, Reason, discover};
 use becausal_model::{
-    Checked, FitData, FitError, FitReport, ModelKind, ModelParams, Scores, Shortfall, Structure,
-    WorldModel,
+    Checked, FitData, FitError, FitReport, MAX_MEMBERS, ModelKind, ModelParams, Scores, Shortfall,
+    Structure, WorldModel,
 };
 
 use crate::error::Error;
 use crate::log::Log;
+use crate::memory::{check_discovery, check_fit};
 use crate::record::{FitRecord, HELD_OUT, Record};
-use crate::run::Run;
+use crate::run::{MAX_GRAPH_BYTES, Run};
 
 /// With fewer episodes, stretches of them are held out: too little would be left of so few.
 const MIN_EPISODES: usize = 4;
@@ -48,6 +50,7 @@ pub struct FitParams {
     held_out: f64,
     test: Option<Log>,
     compare: bool,
+    memory: MemoryLimit,
     progress: Listener,
 }
 
@@ -65,6 +68,7 @@ impl Default for FitParams {
             held_out: HELD_OUT,
             test: None,
             compare: false,
+            memory: MemoryLimit::default(),
             progress: Listener::default(),
         }
     }
@@ -96,7 +100,7 @@ impl FitParams {
     pub fn graph_file(self, file: impl AsRef<Path>) -> Result<Self, Error> {
         let file = file.as_ref();
         let wrong = |problem: String| Error::File(format!("{}: {problem}", file.display()));
-        let text = std::fs::read_to_string(file)
+        let text = read_text(file, MAX_GRAPH_BYTES)
             .map_err(|error| wrong(format!("cannot read the graph: {error}")))?;
         let graph = CausalGraph::from_json(&text).map_err(|error| wrong(error.to_string()))?;
         Ok(Self { graph: Some(graph), graph_file: Some(file.to_owned()), ..self })
@@ -138,6 +142,12 @@ impl FitParams {
         Self { compare, ..self }
     }
 
+    /// How much memory the work may take; more is refused before it begins.
+    #[must_use]
+    pub fn memory(self, memory: MemoryLimit) -> Self {
+        Self { memory, ..self }
+    }
+
     /// Who hears how far the work is, and may stop it.
     #[must_use]
     pub fn progress(self, progress: impl Progress + 'static) -> Self {
@@ -153,6 +163,9 @@ impl FitParams {
             |parameter, expected, got: String| Err(Error::Parameter { parameter, expected, got });
         if self.members == 0 {
             return wrong("members", "at least 1", "0".to_owned());
+        }
+        if self.members > MAX_MEMBERS {
+            return wrong("members", "at most 1000", self.members.to_string());
         }
         if self.steps == 0 {
             return wrong("steps", "at least 1", "0".to_owned());
@@ -263,6 +276,10 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
             expected: "a log of the same variables",
             got: format!("one of `{}`", test.schema().name()),
         });
+    }
+    check_fit(&params.model_params(), &schema, data.len(), params.memory)?;
+    if params.graph.is_none() {
+        check_discovery(data, params.memory)?;
     }
     let share = if params.test.is_some() { 0.0 } else { params.held_out };
     let split = Split::of(data, share, params.seed);

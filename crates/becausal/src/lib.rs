@@ -50,6 +50,7 @@ mod fit;
 mod graph_view;
 mod log;
 mod log_check;
+mod memory;
 mod record;
 mod report;
 pub mod run;
@@ -61,7 +62,7 @@ pub mod env {
     pub use becausal_envs::*;
 }
 
-pub use becausal_core::{data, output, policy, progress, schema, trajectory};
+pub use becausal_core::{data, output, policy, progress, schema, text, trajectory};
 pub use becausal_discovery as discovery;
 pub use becausal_explain as explain;
 pub use becausal_learn as learn;
@@ -70,7 +71,9 @@ pub use becausal_render as render;
 
 pub use answer::Answer;
 pub use becausal_core::data::Missing;
-pub use becausal_core::{Environment, Policy, RandomPolicy, Schema, Stream, Transitions};
+pub use becausal_core::{
+    Environment, MemoryError, MemoryLimit, Policy, RandomPolicy, Schema, Stream, Transitions,
+};
 pub use becausal_discovery::{CausalGraph, DiscoverParams, discover};
 pub use becausal_explain::{Ask, Audit, AuditParams, Moment};
 pub use episode::Episode;
@@ -79,7 +82,8 @@ pub use fit::{FitParams, FitSummary, fit};
 pub use graph_view::GraphView;
 pub use log::{Log, ReadParams, read, read_schema};
 pub use log_check::LogCheck;
-pub use record::{FitRecord, Record, quoted};
+pub use memory::check_discovery;
+pub use record::{FitRecord, Record, quoted, quoted_path};
 pub use report::{ReportPage, ReportParams};
 pub use run::{Run, RunScores, ScoredOn};
-pub use train::{TrainParams, TrainSummary, resume, train};
+pub use train::{TrainParams, TrainSummary, Trained, resume, resume_policy, train, train_policy};

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use becausal_core::data::{self, Missing, Origin, ReadOptions};
-use becausal_core::{Schema, Transitions};
+use becausal_core::text::read_text;
+use becausal_core::{MemoryLimit, Schema, Transitions};
 use becausal_envs::find;
 
 use crate::error::Error;
@@ -16,6 +17,7 @@ pub struct ReadParams {
     schema_source: Option<String>,
     ignore: Vec<String>,
     missing: Missing,
+    memory: MemoryLimit,
 }
 
 impl ReadParams {
@@ -35,6 +37,12 @@ impl ReadParams {
         Ok(Self { schema: Some(schema), schema_source: Some(source), ..self })
     }
 
+    /// How much memory the rows may take; more is refused before they are read.
+    #[must_use]
+    pub fn memory(self, memory: MemoryLimit) -> Self {
+        Self { memory, ..self }
+    }
+
     /// Leaves out a column that the schema does not have.
     #[must_use]
     pub fn ignore(mut self, column: impl Into<String>) -> Self {
@@ -49,13 +57,16 @@ impl ReadParams {
     }
 }
 
+/// Maximum size of a schema in bytes.
+const MAX_SCHEMA_BYTES: u64 = 16 << 20;
+
 /// Reads a schema from a file (TOML), or takes that of a built-in environment by its id.
 ///
 /// # Errors
 /// When it cannot be read or is wrong, with every mistake at its line and column.
 pub fn read_schema(file: impl AsRef<Path>) -> Result<Schema, Error> {
     let name = file.as_ref().display().to_string();
-    match std::fs::read_to_string(&file) {
+    match read_text(file.as_ref(), MAX_SCHEMA_BYTES) {
         Ok(text) => Schema::parse(&text).map_err(|error| Error::Schema { file: name, error }),
         Err(error) => match find(&name) {
             Ok(entry) => Ok(Arc::unwrap_or_clone(entry.schema())),
@@ -95,6 +106,7 @@ pub fn read(path: impl AsRef<Path>, params: &ReadParams) -> Result<Log, Error> {
         schema: params.schema.clone(),
         ignore: params.ignore.clone(),
         missing: params.missing,
+        memory: params.memory,
     };
     let recording = data::read(path, &options)?;
     Ok(Log {

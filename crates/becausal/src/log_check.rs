@@ -198,7 +198,7 @@ impl LogCheck<'_> {
                 constant.join(", ")
             ));
         }
-        let all = count(transitions.len());
+        let all = counted(transitions.len(), "row");
         match &self.other_rewards {
             Some(Rows { count: 0, .. }) => {
                 remarks.push("the reward terms sum to the recorded reward in every row".into());
@@ -207,7 +207,7 @@ impl LogCheck<'_> {
                 let total = transitions.total_reward()[rows.first];
                 let recorded = transitions.reward().map_or(0.0, |reward| reward[rows.first]);
                 remarks.push(format!(
-                    "the reward terms do not sum to the recorded reward in {} of {all} rows: first in \
+                    "the reward terms do not sum to the recorded reward in {} of {all}: first in \
                      row {} (index {}), {} instead of {}",
                     count(rows.count),
                     rows.first + 1,
@@ -220,7 +220,7 @@ impl LogCheck<'_> {
         }
         if let Some(rows) = self.other_ends.as_ref().filter(|rows| rows.count > 0) {
             remarks.push(format!(
-                "the schema's termination disagrees with `terminated` in {} of {all} rows: first in \
+                "the schema's termination disagrees with `terminated` in {} of {all}: first in \
                  row {} (index {})",
                 count(rows.count),
                 rows.first + 1,
@@ -230,7 +230,7 @@ impl LogCheck<'_> {
         if self.breaks.count > 0 {
             remarks.push(format!(
                 "the next state is not the state of the row after it, within an episode, in {} of \
-                 {all} rows: first in row {} (index {})",
+                 {all}: first in row {} (index {})",
                 count(self.breaks.count),
                 self.breaks.first + 1,
                 self.breaks.first,

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use becausal_core::data::{Missing, Origin};
+use becausal_core::text::is_control;
 use becausal_model::ModelKind;
 use serde::{Deserialize, Serialize};
 use toml_edit::{Document, Item};
@@ -201,9 +202,11 @@ impl FitRecord {
         if in_memory || (!self.test_given && self.held_out != HELD_OUT) {
             return None;
         }
-        let mut command = format!("becausal fit {}", quoted(self.data.as_ref()?));
+        let mut command = format!("becausal fit {}", quoted_path(Path::new(self.data.as_ref()?)));
         let mut add = |flag: &str, value: &str| {
-            let _ = write!(command, " --{flag} {}", quoted(value));
+            // A value that begins with a dash would be taken for an option.
+            let gap = if value.starts_with('-') { '=' } else { ' ' };
+            let _ = write!(command, " --{flag}{gap}{}", quoted(value));
         };
         if let Some(schema) = &self.schema {
             add("schema", schema);
@@ -231,16 +234,41 @@ impl FitRecord {
         if self.seed != 0 {
             add("seed", &self.seed.to_string());
         }
-        let _ = write!(command, " -o {}", quoted(&run.display().to_string()));
+        let _ = write!(command, " -o {}", quoted_path(run));
         Some(command)
     }
+}
+
+/// A path as a shell and the program read it: one that begins with a dash is not taken for an option.
+#[must_use]
+pub fn quoted_path(path: &Path) -> String {
+    let shown = path.display().to_string();
+    if shown.starts_with('-') { quoted(&format!("./{shown}")) } else { quoted(&shown) }
 }
 
 /// A word as a shell reads it.
 #[must_use]
 pub fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "-_./=,+:@%".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
+    if word.chars().any(is_control) {
+        // Shells read this form too, and a terminal shows it as it is.
+        let mut out = String::from("$'");
+        for letter in word.chars() {
+            match letter {
+                '\'' | '\\' => out.extend(['\\', letter]),
+                letter if is_control(letter) => {
+                    for byte in letter.encode_utf8(&mut [0; 4]).bytes() {
+                        let _ = write!(out, "\\x{byte:02x}");
+                    }
+                }
+                letter => out.push(letter),
+            }
+        }
+        out.push('\'');
+        return out;
+    }
+    // Some shells take a leading = for the path of a command.
+    if !word.is_empty() && !word.starts_with('=') && word.chars().all(plain) {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
@@ -312,6 +340,24 @@ mod tests {
              --missing hold --graph graph.json --model full --members 3 --steps 500 --eta 0.01 \
              --seed 18446744073709551615 -o 'my run'"
         );
+    }
+
+    #[test]
+    fn words_are_quoted_as_a_shell_reads_them() {
+        let cases = [
+            ("run", "run"),
+            ("my run", "'my run'"),
+            ("it's", "'it'\\''s'"),
+            ("", "''"),
+            ("$(rm x)", "'$(rm x)'"),
+            ("=ls", "'=ls'"),
+            ("a\n\u{1b}b'c", "$'a\\x0a\\x1bb\\'c'"),
+        ];
+        for (word, text) in cases {
+            assert_eq!(quoted(word), text);
+        }
+        assert_eq!(quoted_path(Path::new("-o")), "./-o");
+        assert_eq!(quoted_path(Path::new("run")), "run");
     }
 
     #[test]

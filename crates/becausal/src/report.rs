@@ -10,8 +10,9 @@ use rayon::prelude::*;
 
 use crate::episode::{Episode, replay_steps};
 use crate::error::Error;
-use crate::record::{Record, quoted};
+use crate::record::{Record, quoted, quoted_path};
 use crate::run::{Metrics, Run, ScoredOn};
+use becausal_core::text::counted;
 
 /// Other actions that a step is asked about, at most.
 const MAX_ACTIONS: usize = 16;
@@ -200,8 +201,8 @@ impl Run {
     fn report_scores(&self, subject: &Subject<'_>) -> ReportScores {
         if !subject.played.is_empty() {
             let on = format!(
-                "{} episodes that the policy played after the training",
-                subject.played.len()
+                "{} that the policy played after the training",
+                counted(subject.played.len(), "episode")
             );
             return ReportScores { scores: self.model().score(subject.data), on };
         }
@@ -240,16 +241,13 @@ impl Run {
         {
             commands.push((command, "learned the world model".into()));
         }
-        let run = quoted(&path.display().to_string());
+        let run = quoted_path(path);
         let which = match subject.played.get(episode) {
             Some(played) => format!("--episode-seed {}", played.seed()),
             None => format!("--episode {episode}"),
         };
         commands.push((
-            format!(
-                "becausal report {run} {which} -o {}",
-                quoted(&params.file.display().to_string())
-            ),
+            format!("becausal report {run} {which} -o {}", quoted_path(&params.file)),
             "makes a page about this episode".into(),
         ));
         let explain = format!("becausal explain {run} {which} --step {step}");
@@ -337,17 +335,21 @@ fn places(data: &Transitions, episode: Option<usize>, horizon: usize) -> Vec<(us
 fn remark(decision: &Decision, compared: usize, horizon: usize) -> String {
     if decision.lead == 0.0 {
         format!(
-            "★ In none of {compared} decisions that were compared does the choice matter over {horizon} steps, by the model."
+            "★ {} compared: in none does the choice matter over {}, by the model.",
+            counted(compared, "decision"),
+            counted(horizon, "step")
         )
     } else if decision.lead > 0.0 {
         format!(
-            "★ Of {compared} decisions that were compared, the one that matters most: the action taken earns {:.3} more \
-             reward than the next best, by the model.",
+            "★ {} compared; the one that matters most: the action taken earns {:.3} more reward than the next best, by \
+             the model.",
+            counted(compared, "decision"),
             decision.lead
         )
     } else {
         format!(
-            "★ In none of {compared} decisions that were compared is the action taken the best, by the model."
+            "★ {} compared: in none is the action taken the best, by the model.",
+            counted(compared, "decision")
         )
     }
 }

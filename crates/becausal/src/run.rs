@@ -26,6 +26,7 @@ mod training_run;
 
 pub use claim::Claim;
 pub use crc32c::masked;
+pub(crate) use directory::MAX_GRAPH_BYTES;
 pub use directory::{RunDirectory, RunError};
 pub use metrics::Metrics;
 pub use train_config::TrainConfig;
@@ -36,11 +37,11 @@ use std::sync::Arc;
 
 use becausal_core::data::Origin;
 use becausal_core::env::{
-    AnyEnvironment, MAX_EPISODE_STEPS, Options, episode_seed, play_episode, rollout,
+    AnyEnvironment, MAX_EPISODE_STEPS, Options, action_text, episode_seed, play_episode, rollout,
 };
 use becausal_core::schema::Kind;
 use becausal_core::trajectory::Trajectory;
-use becausal_core::{Environment, Policy, RandomPolicy, Schema, Transitions};
+use becausal_core::{Environment, MemoryLimit, Policy, RandomPolicy, Schema, Transitions};
 use becausal_discovery::CausalGraph;
 use becausal_explain::{
     Acting, Agent, Ask, Audit, AuditParams, Change, ExplainError, Explainer, Moment, NEGLIGIBLE,
@@ -134,6 +135,14 @@ impl Run {
     /// # Errors
     /// When it is not one, or something in it cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_within(path, MemoryLimit::default())
+    }
+
+    /// Opens the folder of a run, whose data may take this much memory.
+    ///
+    /// # Errors
+    /// When it is not one, something in it cannot be read, or it is too large.
+    pub fn open_within(path: impl AsRef<Path>, memory: MemoryLimit) -> Result<Self, Error> {
         let path = path.as_ref();
         let directory = RunDirectory::open(path)?;
         let schema = Arc::clone(directory.schema());
@@ -143,7 +152,10 @@ impl Run {
                 "cannot tell how the run was made: {problem}; restore the file, or make the run again"
             ),
         })?;
-        let data = directory.read_data()?;
+        if !directory.has_model() {
+            return Err(Error::Missing { part: "world model", why: why_no_model(&record, path) });
+        }
+        let data = directory.read_data_within(memory)?;
         let graph = match directory.read_graph()? {
             Some(graph) => Some(graph.for_schema(&schema).map_err(|error| RunError {
                 path: path.join("graph.json"),
@@ -411,6 +423,10 @@ impl Run {
             );
             return Err(ExplainError::Change { text: action.to_owned(), message }.into());
         }
+        if change.action.as_deref() == Some(moment.action()) {
+            let action = action_text(&self.schema, moment.action());
+            return Err(ExplainError::SameAction { action }.into());
+        }
         self.check_seen(action, &change)?;
         Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
     }
@@ -473,6 +489,22 @@ impl Run {
     fn audited_environment(&self) -> Result<&AnyEnvironment, Error> {
         self.needed_environment("counterfactuals cannot be replayed in a file (an audit needs a run of a built-in environment)")
     }
+}
+
+/// What to do about a run that nothing can be explained with.
+fn why_no_model(record: &Record, path: &Path) -> String {
+    let why = match record {
+        Record::Train(config) if config.settings.final_fit_steps == 0 => {
+            "its training fitted none at its end (final_fit_steps = 0); train again with a last \
+             fit, or fit a model to a recording of its policy"
+        }
+        Record::Train(_) if path.join("checkpoint.json").exists() => {
+            "its training is not finished; resume it first"
+        }
+        Record::Train(_) => "its training was not finished; train again",
+        Record::Fit(_) => "the folder `world-model` is missing; restore it, or fit again",
+    };
+    format!("{why} (explanations are made with it)")
 }
 
 /// The environment as it was in the run, with its options.

@@ -4,13 +4,16 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use becausal_core::MemoryLimit;
 use becausal_core::env::Options;
 use becausal_core::progress::{Advance, Listener, Progress};
+use becausal_core::text::counted;
 use becausal_envs::find;
 use becausal_learn::{EpochReport, Evaluation, Imagination, Settings};
 
 use crate::error::Error;
-use crate::run::{Run, TrainingRun};
+use crate::memory::check_training;
+use crate::run::{Run, TrainConfig, TrainingRun};
 
 /// How to train.
 #[derive(Debug, Clone)]
@@ -22,6 +25,7 @@ pub struct TrainParams {
     steps: Option<usize>,
     until: Option<f64>,
     seed: u64,
+    memory: MemoryLimit,
     progress: Listener,
 }
 
@@ -35,6 +39,7 @@ impl Default for TrainParams {
             steps: None,
             until: None,
             seed: 0,
+            memory: MemoryLimit::default(),
             progress: Listener::default(),
         }
     }
@@ -84,6 +89,12 @@ impl TrainParams {
         Self { seed, ..self }
     }
 
+    /// How much memory the training may take; more is refused before it begins.
+    #[must_use]
+    pub fn memory(self, memory: MemoryLimit) -> Self {
+        Self { memory, ..self }
+    }
+
     /// Who hears how far the training is, and may stop it after an epoch.
     #[must_use]
     pub fn progress(self, progress: impl Progress + 'static) -> Self {
@@ -122,6 +133,25 @@ pub struct TrainSummary {
     pub learning_seconds: f64,
 }
 
+/// A training that is done: how it went, and how it was begun.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trained {
+    /// How it went.
+    pub summary: TrainSummary,
+    /// How it was begun.
+    pub config: TrainConfig,
+    /// Whether its run has a world model, to explain it with.
+    pub has_model: bool,
+}
+
+impl Trained {
+    fn open(self, path: &Path, memory: MemoryLimit) -> Result<Run, Error> {
+        let mut opened = Run::open_within(path, memory)?;
+        opened.training = Some(self.summary);
+        Ok(opened)
+    }
+}
+
 /// Learns to act in a built-in environment. Everything goes into the folder `path`, epoch by epoch:
 /// whenever it is ended, [`resume`] continues from the last one.
 ///
@@ -133,9 +163,24 @@ pub fn train(
     path: impl AsRef<Path>,
     params: &TrainParams,
 ) -> Result<Run, Error> {
+    let path = path.as_ref();
+    train_policy(environment, path, params)?.open(path, params.memory)
+}
+
+/// The same, without opening the run that it leaves: a training without a last fit
+/// (`final_fit_steps = 0`) leaves a policy and no world model, and its run cannot be asked.
+///
+/// # Errors
+/// As [`train()`].
+pub fn train_policy(
+    environment: &str,
+    path: impl AsRef<Path>,
+    params: &TrainParams,
+) -> Result<Trained, Error> {
     let entry = find(environment)?;
     let path = path.as_ref();
     let settings = params.settings(entry.id)?;
+    check_training(&settings, &entry.schema(), params.memory)?;
     let training = TrainingRun::begin(path, entry, &params.options, &settings, params.seed)?;
     learn(training, params)
 }
@@ -146,10 +191,19 @@ pub fn train(
 /// # Errors
 /// When there is no checkpoint or it is damaged, the training breaks down, or the listener stops it.
 pub fn resume(path: impl AsRef<Path>, params: &TrainParams) -> Result<Run, Error> {
+    let path = path.as_ref();
+    resume_policy(path, params)?.open(path, params.memory)
+}
+
+/// The same, without opening the run that it leaves; see [`train_policy`].
+///
+/// # Errors
+/// As [`resume`].
+pub fn resume_policy(path: impl AsRef<Path>, params: &TrainParams) -> Result<Trained, Error> {
     learn(TrainingRun::resume(path.as_ref(), params.steps)?, params)
 }
 
-fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Run, Error> {
+fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Trained, Error> {
     let started = Instant::now();
     let total = run.config().settings.steps;
     let tell = |task: &str, done: usize, note: &str| {
@@ -180,9 +234,7 @@ fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Run, Error> {
         edges: concluded.graph.as_ref().map(|graph| graph.edges().count()),
         learning_seconds,
     };
-    let mut opened = Run::open(run.directory().path())?;
-    opened.training = Some(summary);
-    Ok(opened)
+    Ok(Trained { summary, config: run.config().clone(), has_model: concluded.model.is_some() })
 }
 
 /// How an epoch went, in a few words.
@@ -198,7 +250,7 @@ fn note(report: &EpochReport) -> String {
         let _ = write!(text, ", model log-likelihood {likelihood:.2}");
     }
     if let Some(edges) = report.edges {
-        let _ = write!(text, ", {edges} edges");
+        let _ = write!(text, ", {}", counted(edges, "edge"));
     }
     text
 }

@@ -79,7 +79,7 @@ fn results_as_json_are_one_object() {
     assert_eq!(value["environment"], "CartPole-v1");
     let all: serde_json::Value =
         serde_json::from_str(&done(folder.path(), &["envs", "--json"])).expect("JSON");
-    assert_eq!(all.as_array().map(Vec::len), Some(IDS.len()));
+    assert_eq!(all["environments"].as_array().map(Vec::len), Some(IDS.len()));
 }
 
 // ---- the same bytes -----------------------------------------------------------------------

@@ -8,7 +8,9 @@ mod files;
 mod fit;
 #[cfg(unix)]
 mod interrupt;
+mod limits;
 mod report;
+mod scripts;
 mod train;
 
 /// The program that is tested.

@@ -14,9 +14,12 @@ use super::npy::{self, ArrayHeader};
 #[cfg(feature = "npz")]
 use super::npz;
 use super::read::{ReadOptions, read};
+use crate::memory::MemoryLimit;
 #[cfg(feature = "npz")]
 use crate::schema::Role;
 use crate::schema::{Kind, Schema};
+#[cfg(feature = "npz")]
+use crate::text::counted;
 
 /// Parses a value of this kind as a person writes it, and returns it as a number.
 ///
@@ -140,8 +143,12 @@ fn from_archive(path: &Path, schema: &Schema) -> Result<Vec<Vec<f64>>, Problem> 
         } else if actions.len() == part.len() {
             actions.iter_mut().zip(part).for_each(|(action, more)| action.extend(more));
         } else {
-            let message =
-                format!("`{}` has {} rows, others {}", variable.name, part.len(), actions.len());
+            let message = format!(
+                "`{}` has {}, others {}",
+                variable.name,
+                counted(part.len(), "row"),
+                actions.len()
+            );
             return Err(Problem::Columns(vec![message]));
         }
     }
@@ -158,7 +165,9 @@ fn from_entry<R: Read + std::io::Seek>(
     let entry = npz::read_entry(archive, index)?; // checks the size
     let mut file = archive.by_index(index).map_err(|error| Problem::damaged("NPZ", error))?;
     npy::read_header(&mut file).map_err(|message| Problem::damaged("NPZ", message))?;
-    from_array(&mut file, &entry.header, schema, elements)
+    let actions = from_array(&mut file, &entry.header, schema, elements)?;
+    npz::check_end(&mut file).map_err(|message| Problem::damaged("NPZ", message))?;
+    Ok(actions)
 }
 
 fn from_file(path: &Path, schema: &Schema) -> Result<Vec<Vec<f64>>, Problem> {
@@ -198,6 +207,8 @@ fn from_array(
             )]));
         }
     };
+    let bytes = (rows as u64).saturating_mul(24 + 8 * width as u64);
+    MemoryLimit::default().check(bytes).map_err(|error| Problem::Memory { rows, error })?;
     let mut actions = vec![vec![0.0; width]; rows];
     let cut_off = || Problem::damaged("NumPy", "the array is cut off");
     npy::for_each(input, header, cut_off, |row, column, cell| {

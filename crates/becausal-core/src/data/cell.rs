@@ -1,6 +1,7 @@
 //! Converts a cell of a file to a value of a kind.
 
 use crate::schema::{Kind, suggestion};
+use crate::text::shown;
 
 /// A cell as read from a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,13 +86,13 @@ fn category(labels: &[String], cell: Cell<'_>) -> Result<f64, String> {
     if labels_are_numbers(labels) {
         let known =
             labels.iter().position(|label| label.parse::<i64>().is_ok_and(|l| l as f64 == number));
-        return known.map(|index| index as f64).ok_or_else(|| {
-            format!("unknown label {number} (expected one of {})", labels.join(", "))
-        });
+        return known
+            .map(|index| index as f64)
+            .ok_or_else(|| format!("unknown label {number} (expected one of {})", listed(labels)));
     }
     let kind = Kind::Categorical(labels.to_vec());
     match kind.objection(number) {
-        Some(objection) => Err(format!("{objection}, or a label: {}", labels.join(", "))),
+        Some(objection) => Err(format!("{objection}, or a label: {}", listed(labels))),
         None => Ok(number),
     }
 }
@@ -113,11 +114,20 @@ fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
 
-/// The first 40 characters of a text.
+/// The first 40 characters of a text, without control characters.
 fn shorten(text: &str) -> String {
     let mut short: String = text.chars().take(40).collect();
     if short.len() < text.len() {
         short.push('…');
     }
-    short
+    shown(&short)
+}
+
+/// The first 20 labels.
+fn listed(labels: &[String]) -> String {
+    let first: Vec<String> = labels.iter().take(20).map(|label| shown(label)).collect();
+    match labels.len().checked_sub(20) {
+        None | Some(0) => first.join(", "),
+        Some(more) => format!("{} and {more} more", first.join(", ")),
+    }
 }

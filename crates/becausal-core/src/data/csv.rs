@@ -1,21 +1,34 @@
 //! CSV: a header line, then one line per transition.
 
+use std::cell::Cell as Counter;
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
+use std::rc::Rc;
 
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::cell::Cell;
 use super::error::Problem;
-use super::read::{ReadOptions, Recording, assembly};
+use super::read::{ReadOptions, Recording, assembly, check_memory};
 use super::transitions::Transitions;
+use crate::text::{counted, size};
+
+/// Maximum size of a row in bytes.
+const MAX_RECORD_BYTES: u64 = 64 << 20;
+
+/// Rows between two looks at the memory that they take.
+const MEMORY_CHECK_ROWS: usize = 1 << 14;
 
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let file = File::open(path).map_err(|source| Problem::system("open", source))?;
     let mut input = BufReader::with_capacity(1 << 16, file);
-    skip_byte_order_mark(&mut input).map_err(|source| Problem::system("read", source))?;
+    let skipped =
+        skip_byte_order_mark(&mut input).map_err(|source| Problem::system("read", source))?;
+    let since_record = Rc::new(Counter::new(0));
+    let input = Guarded { input, since_record: Rc::clone(&since_record) };
     let mut lines = ReaderBuilder::new().flexible(true).has_headers(false).from_reader(input);
+    let line_of = |record: &ByteRecord| line_of(path, skipped, record);
     let mut record = ByteRecord::new();
     if !next(&mut lines, &mut record)? {
         return Err(Problem::damaged("CSV", "the file is empty, expected a line of column names"));
@@ -32,12 +45,15 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
     let mut assembly = assembly(path, options, None, |_| Ok(names))?;
     let mut row = 0;
     while next(&mut lines, &mut record)? {
-        let line = record.position().map(csv::Position::line);
+        since_record.set(0);
+        if row % MEMORY_CHECK_ROWS == 0 {
+            check_memory(&assembly, row, options.memory)?;
+        }
         if record.len() != columns {
             let message = format!(
-                "line {} has {} fields, expected {columns} as in the first line",
-                line.unwrap_or_default(),
-                record.len()
+                "line {} has {}, expected {columns} as in the first line",
+                line_of(&record).unwrap_or_default(),
+                counted(record.len(), "field")
             );
             return Err(Problem::damaged("CSV", message));
         }
@@ -48,11 +64,12 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
             };
             put.map_err(|message| {
                 let column = assembly.header().names[index].clone();
-                Problem::Cell { row, line, column, message }
+                Problem::Cell { row, line: line_of(&record), column, message }
             })?;
         }
         row += 1;
     }
+    check_memory(&assembly, row, options.memory)?;
     assembly.finish()
 }
 
@@ -63,13 +80,60 @@ fn next<R: Read>(lines: &mut csv::Reader<R>, record: &mut ByteRecord) -> Result<
     })
 }
 
-/// Skips the byte order mark that Excel writes.
-fn skip_byte_order_mark(input: &mut BufReader<File>) -> std::io::Result<()> {
+/// Skips the byte order mark that Excel writes, and returns its length.
+fn skip_byte_order_mark(input: &mut BufReader<File>) -> std::io::Result<u64> {
     use std::io::BufRead;
     if input.fill_buf()?.starts_with(b"\xEF\xBB\xBF") {
         input.consume(3);
+        return Ok(3);
     }
-    Ok(())
+    Ok(0)
+}
+
+/// Refuses a record that never ends: a quote that is not closed, or a file of something else.
+struct Guarded<R> {
+    input: R,
+    /// Bytes read since the last record.
+    since_record: Rc<Counter<u64>>,
+}
+
+impl<R: Read> Read for Guarded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.since_record.get() > MAX_RECORD_BYTES {
+            let message = format!(
+                "a row has more than {}: expected one row a line (is a quote not closed?)",
+                size(MAX_RECORD_BYTES)
+            );
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, message));
+        }
+        let count = self.input.read(buffer)?;
+        self.since_record.set(self.since_record.get() + count as u64);
+        Ok(count)
+    }
+}
+
+/// The line that a record begins in, counted from 1.
+///
+/// The parser's own count lags behind where lines end in CR and LF, and where lines are empty: it is
+/// taken before the rest of the last line end is read. So the line ends before the record are
+/// counted in the file, which happens once, for a message.
+fn line_of(path: &Path, skipped: u64, record: &ByteRecord) -> Option<u64> {
+    let position = record.position()?;
+    let counted = || -> std::io::Result<u64> {
+        let input = BufReader::new(File::open(path)?);
+        let begins = skipped + position.byte();
+        let mut line = 1;
+        for (at, byte) in (0..).zip(input.bytes()) {
+            match byte? {
+                b'\n' => line += 1,
+                b'\r' => {}
+                _ if at >= begins => break,
+                _ => {}
+            }
+        }
+        Ok(line)
+    };
+    Some(counted().unwrap_or(position.line()))
 }
 
 /// Writes transitions as lines, in the order in which they are appended.

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::missing::in_words;
+use crate::memory::MemoryError;
 use crate::output::Obstacle;
 use crate::schema::SchemaError;
+use crate::text;
 
 /// A file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +50,14 @@ pub enum Problem {
         /// What is wrong.
         message: String,
     },
+    /// What the file holds does not fit into the memory that may be used.
+    #[error("{} or more are too many: {error}", text::counted(*.rows, "row"))]
+    Memory {
+        /// Rows in the file, or read so far.
+        rows: usize,
+        /// What they need, and what may be used.
+        error: MemoryError,
+    },
     /// There is no data in the file.
     #[error("the file has no rows of data")]
     Empty,
@@ -67,7 +77,7 @@ pub enum Problem {
     #[error("the columns do not fit the schema:\n  {}", .0.join("\n  "))]
     Columns(Vec<String>),
     /// A cell is not a value of its variable.
-    #[error("{}, column `{column}`: {message}", place(*.row, *.line))]
+    #[error("{}, column `{}`: {message}", place(*.row, *.line), text::shown(.column))]
     Cell {
         /// Row of data, counted from 0.
         row: usize,

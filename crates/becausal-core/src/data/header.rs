@@ -1,12 +1,15 @@
 //! Maps the names of a file's columns to their places in a transition.
 
+use std::collections::BTreeMap;
+
 use crate::schema::{RECORD_COLUMNS, Schema, nearest};
+use crate::text::{shown, thousands};
 
 /// Maximum number of problems listed. Nobody reads more, and a file may have millions of columns.
 const MAX_PROBLEMS_LISTED: usize = 20;
 
 /// What a column of a file contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     Slot(usize),
     Episode,
@@ -32,61 +35,64 @@ impl Header {
         names: Vec<String>,
         ignore: &[String],
     ) -> Result<Self, Vec<String>> {
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let mut places: Vec<Place> = Vec::with_capacity(names.len());
+        let slots: BTreeMap<&str, usize> =
+            schema.slots().iter().enumerate().map(|(at, slot)| (slot.name.as_str(), at)).collect();
+        let mut first_of: BTreeMap<Place, usize> = BTreeMap::new();
         for (index, name) in names.iter().enumerate() {
             let place = if ignore.contains(name) {
                 Place::Ignored
-            } else if let Some(place) = place(schema, name) {
-                if let Some(first) = places.iter().position(|known| *known == place) {
-                    problems.push(format!(
-                        "column `{name}` appears twice (columns {} and {})",
-                        first + 1,
-                        index + 1
-                    ));
+            } else if let Some(place) = place(&slots, name) {
+                if let Some(first) = first_of.insert(place, index) {
+                    problems.add(|| {
+                        format!(
+                            "column `{}` appears twice (columns {} and {})",
+                            shown(name),
+                            first + 1,
+                            index + 1
+                        )
+                    });
                 }
                 place
             } else {
-                problems.push(unknown(schema, name));
+                problems.add(|| unknown(schema, name));
                 Place::Ignored
             };
             places.push(place);
         }
         for name in ignore.iter().filter(|name| !names.contains(name)) {
-            problems.push(format!("there is no column `{name}` to ignore"));
+            problems.add(|| format!("there is no column `{}` to ignore", shown(name)));
         }
-        let has = |slot: usize| places.contains(&Place::Slot(slot));
+        let has = |slot: usize| first_of.contains_key(&Place::Slot(slot));
         let sequence = !schema.next_slots().any(has);
         let needed = if sequence { 0..schema.next_slots().start } else { 0..schema.slots().len() };
         for slot in needed.filter(|&slot| !has(slot)) {
             let variable = schema.variable_of(slot);
             let after = if schema.slots()[slot].next { ", after the step" } else { "" };
-            problems.push(format!(
-                "column `{}` is missing ({} {}{after})",
-                schema.slots()[slot].name,
-                variable.kind.word(),
-                variable.role.table(),
-            ));
+            problems.add(|| {
+                format!(
+                    "column `{}` is missing ({} {}{after})",
+                    shown(&schema.slots()[slot].name),
+                    variable.kind.word(),
+                    variable.role.table(),
+                )
+            });
         }
         let ends = [Place::Episode, Place::Terminated, Place::Truncated];
         if problems.is_empty() && sequence && !ends.iter().any(|place| places.contains(place)) {
-            problems.push(
+            problems.add(|| {
                 "there are neither next states (x') nor a column `episode`: cannot tell which rows \
                  follow each other. Add a column `episode` that has the same number in all rows of an \
                  episode (one number throughout if it is all one recording), or a column x' with the \
                  next value for each state x"
-                    .into(),
-            );
+                    .into()
+            });
         }
         if problems.is_empty() {
             return Ok(Self { names, places, sequence });
         }
-        let more = problems.len().saturating_sub(MAX_PROBLEMS_LISTED);
-        problems.truncate(MAX_PROBLEMS_LISTED);
-        if more > 0 {
-            problems.push(format!("and {more} more"));
-        }
-        Err(problems)
+        Err(problems.into_list())
     }
 
     /// Whether a column has this place.
@@ -95,7 +101,35 @@ impl Header {
     }
 }
 
-fn place(schema: &Schema, name: &str) -> Option<Place> {
+/// What is wrong with the columns; only the first few are put into words.
+#[derive(Default)]
+struct Problems {
+    listed: Vec<String>,
+    more: usize,
+}
+
+impl Problems {
+    fn add(&mut self, words: impl FnOnce() -> String) {
+        if self.listed.len() < MAX_PROBLEMS_LISTED {
+            self.listed.push(words());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    fn into_list(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.listed.push(format!("and {} more", thousands(self.more)));
+        }
+        self.listed
+    }
+}
+
+fn place(slots: &BTreeMap<&str, usize>, name: &str) -> Option<Place> {
     match name {
         "episode" => return Some(Place::Episode),
         "terminated" => return Some(Place::Terminated),
@@ -108,14 +142,14 @@ fn place(schema: &Schema, name: &str) -> Option<Place> {
         start.rsplit_once('[').map(|(vector, element)| format!("{vector}'[{element}]"))
     });
     let name = turned.as_deref().unwrap_or(name);
-    schema.slots().iter().position(|slot| slot.name == name).map(Place::Slot)
+    slots.get(name).copied().map(Place::Slot)
 }
 
 fn unknown(schema: &Schema, name: &str) -> String {
     let known = schema.slots().iter().map(|slot| slot.name.as_str()).chain(RECORD_COLUMNS);
     let hint = match nearest(name, known) {
-        Some(meant) => format!("did you mean `{meant}`?"),
+        Some(meant) => format!("did you mean `{}`?", shown(meant)),
         None => "remove it or ignore it".into(),
     };
-    format!("column `{name}` is not in the schema ({hint})")
+    format!("column `{}` is not in the schema ({hint})", shown(name))
 }

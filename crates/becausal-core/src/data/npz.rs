@@ -11,10 +11,11 @@ use super::assemble::Assembly;
 use super::cell::labels_are_numbers;
 use super::error::Problem;
 use super::npy::{self, ArrayHeader};
-use super::read::{ReadOptions, Recording, assembly};
+use super::read::{ReadOptions, Recording, assembly, check_memory};
 use super::transitions::Transitions;
 use super::write::whole;
 use crate::schema::{Kind, Schema};
+use crate::text::{counted, shown, thousands};
 
 /// Maximum ratio of an entry's size to its compressed size. Deflate reaches at most about 1030, so
 /// a larger claim is false.
@@ -29,6 +30,7 @@ pub(super) struct Entry {
 
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let file = File::open(path).map_err(|source| Problem::system("open", source))?;
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
     let mut input = BufReader::new(file);
     let declared =
         declared_entries(&mut input).map_err(|source| Problem::system("read", source))?;
@@ -53,7 +55,8 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
         }
         Ok(names)
     })?;
-    check_lengths(&entries, options)?;
+    let rows = check_lengths(&entries, options)?;
+    check_memory(&assembly, rows, options.memory.for_file(bytes))?;
     for (entry, &first) in entries.iter().zip(&first) {
         if !options.ignore.contains(&entry.name) {
             read_array(&mut archive, entry, first, &mut assembly)?;
@@ -89,7 +92,7 @@ pub(super) fn read_entry<R: Read + Seek>(
 ) -> Result<Entry, Problem> {
     let mut file = archive.by_index(index).map_err(damaged)?;
     let name = file.name().map_err(damaged)?.trim_end_matches(".npy").to_owned();
-    let at = |message: String| damaged(format!("`{name}`: {message}"));
+    let at = |message: String| damaged(format!("`{}`: {message}", shown(&name)));
     let claimed = file.size();
     let stored = file.compressed_size();
     if claimed > stored.saturating_mul(MAX_COMPRESSION_RATIO).saturating_add(1024) {
@@ -130,7 +133,10 @@ fn column_names(
     let size = variable.and_then(|variable| variable.size);
     let wrong = |expected: &str| {
         let shape = &entry.header.shape;
-        Problem::Columns(vec![format!("`{name}` has the shape {shape:?}, expected {expected}")])
+        Problem::Columns(vec![format!(
+            "`{}` has the shape {shape:?}, expected {expected}",
+            shown(name)
+        )])
     };
     match (entry.header.shape.as_slice(), size) {
         ([_], None) => Ok(vec![entry.name.clone()]),
@@ -143,21 +149,22 @@ fn column_names(
     }
 }
 
-fn check_lengths(entries: &[Entry], options: &ReadOptions) -> Result<(), Problem> {
+/// The number of rows, which all arrays that are read have in common.
+fn check_lengths(entries: &[Entry], options: &ReadOptions) -> Result<usize, Problem> {
     let mut used = entries.iter().filter(|entry| !options.ignore.contains(&entry.name));
     let Some(first) = used.next() else {
-        return Ok(());
+        return Ok(0);
     };
     let rows = |entry: &Entry| entry.header.shape.first().copied().unwrap_or(0);
     match used.find(|entry| rows(entry) != rows(first)) {
         Some(other) => Err(Problem::Columns(vec![format!(
-            "`{}` has {} rows, but `{}` has {}",
-            other.name,
-            rows(other),
-            first.name,
-            rows(first)
+            "`{}` has {}, but `{}` has {}",
+            shown(&other.name),
+            counted(rows(other), "row"),
+            shown(&first.name),
+            thousands(rows(first))
         )])),
-        None => Ok(()),
+        None => Ok(rows(first)),
     }
 }
 
@@ -169,7 +176,7 @@ fn read_array<R: Read + Seek>(
 ) -> Result<(), Problem> {
     let file = archive.by_index(entry.index).map_err(damaged)?;
     let mut input = BufReader::with_capacity(1 << 16, file);
-    let at = |message: String| damaged(format!("`{}`: {message}", entry.name));
+    let at = |message: String| damaged(format!("`{}`: {message}", shown(&entry.name)));
     npy::read_header(&mut input).map_err(at)?;
     let cut_off = || at("the array is cut off".into());
     npy::for_each(&mut input, &entry.header, cut_off, |row, column, cell| {
@@ -179,7 +186,17 @@ fn read_array<R: Read + Seek>(
             column: assembly.header().names[first + column].clone(),
             message,
         })
-    })
+    })?;
+    check_end(&mut input).map_err(at)
+}
+
+/// Reads to the end of an entry, where its checksum is compared with the archive's.
+pub(super) fn check_end(input: &mut impl Read) -> Result<(), String> {
+    match input.read(&mut [0]) {
+        Ok(0) => Ok(()),
+        Ok(_) => Err("there is more than its shape says".into()),
+        Err(error) => Err(format!("its content was altered or is damaged ({error})")),
+    }
 }
 
 /// Collects the values of each array in a temporary file and archives them at the end. An archive

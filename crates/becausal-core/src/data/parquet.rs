@@ -21,7 +21,7 @@ use super::cell::Cell;
 use super::column::Column;
 use super::error::Problem;
 use super::origin::Origin;
-use super::read::{ReadOptions, Recording, assembly};
+use super::read::{ReadOptions, Recording, assembly, check_memory};
 use super::transitions::Transitions;
 use super::write::whole;
 use crate::schema::{Kind, Schema};
@@ -61,6 +61,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
 
 fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let file = File::open(path).map_err(|source| Problem::system("open", source))?;
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
     let metadata = reader.metadata().file_metadata();
     let carried = |key: &str| {
@@ -71,6 +72,8 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let columns = metadata.schema_descr().columns();
     let names = columns.iter().map(|column| column.path().parts().join(".")).collect();
     let mut assembly = assembly(path, options, carried(SCHEMA_KEY).as_deref(), |_| Ok(names))?;
+    let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
+    check_memory(&assembly, rows, options.memory.for_file(bytes))?;
     for (index, column) in columns.iter().enumerate() {
         if options.ignore.contains(&assembly.header().names[index]) {
             continue;
@@ -81,7 +84,8 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
         for group in 0..reader.num_row_groups() {
             let group = reader.get_row_group(group).map_err(damaged)?;
             let values = group.get_column_reader(index).map_err(damaged)?;
-            read_column(values, meaning, column.max_def_level() > 0, index, &mut assembly)?;
+            let nullable = column.max_def_level() > 0;
+            read_column(values, meaning, Chunk { index, nullable, rows }, &mut assembly)?;
         }
     }
     Ok(Recording { origin, ..assembly.finish()? })
@@ -149,29 +153,38 @@ impl Meaning {
     }
 }
 
+/// A part of a column.
+#[derive(Debug, Clone, Copy)]
+struct Chunk {
+    /// The column of the file.
+    index: usize,
+    /// Whether cells may be empty.
+    nullable: bool,
+    /// Rows of the whole file, by its metadata.
+    rows: usize,
+}
+
 fn read_column(
     reader: ColumnReader,
     meaning: Meaning,
-    nullable: bool,
-    index: usize,
+    chunk: Chunk,
     assembly: &mut Assembly,
 ) -> Result<(), Problem> {
+    let index = chunk.index;
     let unsigned = meaning == Meaning::Unsigned;
     match reader {
         ColumnReader::BoolColumnReader(reader) => {
-            each(reader, nullable, index, assembly, |assembly, flag| {
-                assembly.put(index, Cell::Flag(*flag))
-            })
+            each(reader, chunk, assembly, |assembly, flag| assembly.put(index, Cell::Flag(*flag)))
         }
         ColumnReader::Int32ColumnReader(reader) => {
-            each(reader, nullable, index, assembly, |assembly, number| {
+            each(reader, chunk, assembly, |assembly, number| {
                 let wide =
                     if unsigned { i64::from(number.cast_unsigned()) } else { i64::from(*number) };
                 assembly.put(index, Cell::Whole(wide))
             })
         }
         ColumnReader::Int64ColumnReader(reader) => {
-            each(reader, nullable, index, assembly, |assembly, number| {
+            each(reader, chunk, assembly, |assembly, number| {
                 if unsigned && *number < 0 {
                     return Err(format!("{} is too large", number.cast_unsigned()));
                 }
@@ -179,17 +192,17 @@ fn read_column(
             })
         }
         ColumnReader::FloatColumnReader(reader) => {
-            each(reader, nullable, index, assembly, |assembly, number| {
+            each(reader, chunk, assembly, |assembly, number| {
                 assembly.put(index, Cell::Number(f64::from(*number)))
             })
         }
         ColumnReader::DoubleColumnReader(reader) => {
-            each(reader, nullable, index, assembly, |assembly, number| {
+            each(reader, chunk, assembly, |assembly, number| {
                 assembly.put(index, Cell::Number(*number))
             })
         }
         ColumnReader::ByteArrayColumnReader(reader) => {
-            each(reader, nullable, index, assembly, |assembly, bytes| {
+            each(reader, chunk, assembly, |assembly, bytes| {
                 let text = std::str::from_utf8(bytes.data()).map_err(|_| "it is not UTF-8 text")?;
                 assembly.put(index, Cell::Text(text))
             })
@@ -203,8 +216,7 @@ fn read_column(
 /// Passes each value of a column chunk to `put`, and adds a blank cell for each null.
 fn each<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
-    nullable: bool,
-    index: usize,
+    Chunk { index, nullable, rows }: Chunk,
     assembly: &mut Assembly,
     put: impl Fn(&mut Assembly, &T::T) -> Result<(), String>,
 ) -> Result<(), Problem> {
@@ -218,6 +230,9 @@ fn each<T: DataType>(
             reader.read_records(BATCH_ROWS, definition, None, &mut values).map_err(damaged)?;
         if records == 0 {
             return Ok(());
+        }
+        if assembly.rows(index) + records > rows {
+            return Err(Problem::damaged("Parquet", "there are more rows than it says"));
         }
         let mut present = values.iter();
         for record in 0..records {

@@ -1,6 +1,5 @@
 //! Reads transitions from a file.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +15,9 @@ use super::origin::Origin;
 use super::parquet;
 use super::transitions::Transitions;
 use super::write::Format;
+use crate::memory::MemoryLimit;
 use crate::schema::Schema;
+use crate::text::{counted, read_text, shown, thousands};
 
 /// How to read a file.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +28,19 @@ pub struct ReadOptions {
     pub ignore: Vec<String>,
     /// What to do with cells that are empty or NaN.
     pub missing: Missing,
+    /// How much memory the rows may take. Checked before they are read where the file says how many
+    /// there are, and while they are read.
+    pub memory: MemoryLimit,
 }
+
+/// Maximum size of a schema in bytes. The largest that people write have some hundred lines.
+pub(crate) const MAX_SCHEMA_BYTES: u64 = 16 << 20;
+
+/// Maximum length of the name of a column in bytes.
+const MAX_NAME_BYTES: usize = 1000;
+
+/// Maximum number of columns of a file.
+const MAX_COLUMNS: usize = 1_000_000;
 
 /// Transitions read from a file, and what had to be inferred.
 #[derive(Debug)]
@@ -47,7 +60,7 @@ pub struct Recording {
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, DataError> {
     let problem = |problem: Problem| problem.of(path);
     let beside = |mut recording: Recording| {
-        let text = fs::read_to_string(schema_path(path)).ok();
+        let text = read_text(&schema_path(path), MAX_SCHEMA_BYTES).ok();
         recording.origin = text.and_then(|text| Origin::parse(&text));
         recording
     };
@@ -76,8 +89,39 @@ pub(super) fn assembly(
         (None, None) => Arc::new(schema_beside(path)?),
     };
     let names = names(&schema)?;
+    check_names(&names)?;
     let header = Header::resolve(&schema, names, &options.ignore).map_err(Problem::Columns)?;
     Ok(Assembly::new(schema, header, options.missing))
+}
+
+/// Refuses names and numbers of columns that no table has, before they are looked up.
+fn check_names(names: &[String]) -> Result<(), Problem> {
+    if names.len() > MAX_COLUMNS {
+        return Err(Problem::Columns(vec![format!(
+            "there are {}, expected at most {}",
+            counted(names.len(), "column"),
+            thousands(MAX_COLUMNS)
+        )]));
+    }
+    match names.iter().enumerate().find(|(_, name)| name.len() > MAX_NAME_BYTES) {
+        Some((index, name)) => Err(Problem::Columns(vec![format!(
+            "the name of column {} is too long, expected at most {}: {}",
+            index + 1,
+            counted(MAX_NAME_BYTES, "byte"),
+            shown(name)
+        )])),
+        None => Ok(()),
+    }
+}
+
+/// Refuses rows that take more memory than they may.
+pub(super) fn check_memory(
+    assembly: &Assembly,
+    rows: usize,
+    limit: MemoryLimit,
+) -> Result<(), Problem> {
+    let needed = assembly.row_bytes().saturating_mul(rows as u64);
+    limit.check(needed).map_err(|error| Problem::Memory { rows, error })
 }
 
 /// Where the schema beside a file is: `data.schema.toml` for `data.csv`.
@@ -88,7 +132,7 @@ pub fn schema_path(path: &Path) -> PathBuf {
 
 fn schema_beside(path: &Path) -> Result<Schema, Problem> {
     let beside = schema_path(path);
-    match fs::read_to_string(&beside) {
+    match read_text(&beside, MAX_SCHEMA_BYTES) {
         Ok(text) => Schema::parse(&text).map_err(Problem::Schema),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(Problem::NoSchema { beside })

@@ -30,27 +30,37 @@ impl fmt::Display for Mistake {
 
 /// All mistakes found in a schema, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", join(.mistakes))]
+#[error("{}", join(.mistakes, *.more))]
 pub struct SchemaError {
     /// The schema's text, which the spans point into.
     pub text: String,
-    /// At least one.
+    /// At least one, at most 100.
     pub mistakes: Vec<Mistake>,
+    /// How many more there are.
+    pub more: usize,
 }
 
-fn join(mistakes: &[Mistake]) -> String {
-    mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+/// The most mistakes that are located. Nobody mends more at a time.
+const MAX_MISTAKES: usize = 100;
+
+fn join(mistakes: &[Mistake], more: usize) -> String {
+    let mut lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines.join("\n")
 }
 
 /// Collects mistakes while a schema is read.
 pub(super) struct Mistakes<'a> {
     text: &'a str,
     found: Vec<Mistake>,
+    more: usize,
 }
 
 impl<'a> Mistakes<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, found: Vec::new() }
+        Self { text, found: Vec::new(), more: 0 }
     }
 
     pub(super) fn add(
@@ -59,6 +69,10 @@ impl<'a> Mistakes<'a> {
         message: impl Into<String>,
         help: Option<String>,
     ) {
+        if self.found.len() == MAX_MISTAKES {
+            self.more += 1;
+            return;
+        }
         let (line, column) = position(self.text, span.start);
         self.found.push(Mistake { message: message.into(), help, span, line, column });
     }
@@ -69,7 +83,7 @@ impl<'a> Mistakes<'a> {
 
     pub(super) fn into_error(mut self) -> SchemaError {
         self.found.sort_by_key(|mistake| mistake.span.start);
-        SchemaError { text: self.text.to_owned(), mistakes: self.found }
+        SchemaError { text: self.text.to_owned(), mistakes: self.found, more: self.more }
     }
 }
 

@@ -11,6 +11,7 @@ use super::factorisation::{Reward, Schema};
 use super::suggest::suggestion;
 use super::token::is_name;
 use super::variable::{Bounds, Kind, Role, Variable};
+use crate::text::{shown, thousands};
 
 /// Columns of recorded data that are not variables.
 pub(crate) const RECORD_COLUMNS: [&str; 4] = ["episode", "terminated", "truncated", "reward"];
@@ -18,6 +19,18 @@ pub(crate) const RECORD_COLUMNS: [&str; 4] = ["episode", "terminated", "truncate
 /// Maximum number of elements of a vector. The number is used to allocate memory, so a huge one is
 /// reported as a mistake.
 const MAX_VECTOR_SIZE: usize = 10_000;
+
+/// Maximum number of variables. Discovery tests every pair, so more would never end.
+const MAX_VARIABLES: usize = 5_000;
+
+/// Maximum number of elements of all variables together.
+const MAX_ELEMENTS: usize = 100_000;
+
+/// Maximum number of labels of a categorical variable; networks have an input for each.
+const MAX_LABELS: usize = 10_000;
+
+/// Maximum length of a name or a label in bytes.
+const MAX_NAME_BYTES: usize = 500;
 
 /// `origin` says where recorded data come from; it is no part of the schema itself.
 const TABLES: [&str; 8] =
@@ -66,6 +79,16 @@ impl Reader<'_, '_> {
         for role in [Role::State, Role::Action, Role::Outcome] {
             self.role(table, role, &mut variables);
         }
+        let elements: usize = variables.iter().map(Variable::elements).sum();
+        if elements > MAX_ELEMENTS {
+            let message = format!(
+                "the variables have {} elements, expected at most {}",
+                thousands(elements),
+                thousands(MAX_ELEMENTS)
+            );
+            self.mistakes.add(0..0, message, None);
+            variables.clear();
+        }
         let rewards = self.rewards(table, &variables);
         let termination = self.termination(table, &variables);
         Schema::new(name.unwrap_or_default(), description, variables, rewards, termination)
@@ -77,13 +100,24 @@ impl Reader<'_, '_> {
         if let Some(item) = table.get(name)
             && let Some(inside) = self.table(item, name)
         {
+            let declared = variables.len() + inside.len();
+            if declared > MAX_VARIABLES {
+                let message = format!(
+                    "the schema has {} variables, expected at most {}",
+                    thousands(declared),
+                    thousands(MAX_VARIABLES)
+                );
+                self.mistakes.add(item.span().unwrap_or(0..0), message, None);
+                self.broken.push(name.to_owned());
+                return;
+            }
             for (key, item) in inside.iter() {
                 let span = key_span(inside, key);
                 if let Some(message) = name_objection(key) {
                     self.mistakes.add(span.clone(), message, None);
                 }
                 if variables.iter().any(|variable| variable.name == key) {
-                    let message = format!("`{key}` is declared twice");
+                    let message = format!("`{}` is declared twice", shown(key));
                     let help = "states, actions and outcomes need different names";
                     self.mistakes.add(span, message, Some(help.into()));
                 } else if let Some(variable) = self.variable(key, role, item) {
@@ -132,7 +166,7 @@ impl Reader<'_, '_> {
             _ => {
                 let help = suggestion(&word, KINDS);
                 let span = kind_item.span().unwrap_or(0..0);
-                self.mistakes.add(span, format!("unknown kind `{word}`"), Some(help));
+                self.mistakes.add(span, format!("unknown kind `{}`", shown(&word)), Some(help));
                 return None;
             }
         };
@@ -163,6 +197,16 @@ impl Reader<'_, '_> {
             self.mistakes.add(span, message, None);
             return None;
         };
+        if array.len() > MAX_LABELS {
+            let message = format!(
+                "`{}` has {} labels, expected at most {}",
+                shown(name),
+                thousands(array.len()),
+                thousands(MAX_LABELS)
+            );
+            self.mistakes.add(span, message, None);
+            return None;
+        }
         let mut labels: Vec<String> = Vec::new();
         for value in array {
             let span = value.span().unwrap_or(0..0);
@@ -171,11 +215,14 @@ impl Reader<'_, '_> {
                 Some(label) if label.contains('"') => {
                     self.mistakes.add(span, "a label cannot contain a double quote", None);
                 }
+                Some(label) if label.len() > MAX_NAME_BYTES => {
+                    self.mistakes.add(span, too_long("a label", label), None);
+                }
                 Some(label) if label.trim() != label => {
                     self.mistakes.add(span, "a label cannot begin or end with a space", None);
                 }
                 Some(label) if labels.iter().any(|known| known == label) => {
-                    self.mistakes.add(span, format!("duplicate label \"{label}\""), None);
+                    self.mistakes.add(span, format!("duplicate label \"{}\"", shown(label)), None);
                 }
                 Some(label) => labels.push(label.to_owned()),
                 None => {
@@ -219,6 +266,10 @@ impl Reader<'_, '_> {
             if name.trim().is_empty() {
                 self.mistakes.add(key_span(inside, name), "a reward term needs a name", None);
             }
+            if name.len() > MAX_NAME_BYTES {
+                self.mistakes.add(key_span(inside, name), too_long("a name", name), None);
+                continue;
+            }
             if let Some(expression) = self.expression(item, name, variables, Wanted::Number) {
                 rewards.push(Reward { name: name.to_owned(), expression });
             }
@@ -258,7 +309,7 @@ impl Reader<'_, '_> {
     fn known_keys(&mut self, table: &dyn TableLike, known: &[&str], place: &str) {
         for (key, _) in table.iter() {
             if !known.contains(&key) {
-                let message = format!("unknown key `{key}` {place}");
+                let message = format!("unknown key `{}` {place}", shown(key));
                 let help = suggestion(key, known.iter().copied());
                 self.mistakes.add(key_span(table, key), message, Some(help));
             }
@@ -307,12 +358,20 @@ impl Reader<'_, '_> {
     }
 }
 
+fn too_long(what: &str, name: &str) -> String {
+    format!("{what} is too long, expected at most {MAX_NAME_BYTES} bytes: {}", shown(name))
+}
+
 fn name_objection(name: &str) -> Option<String> {
+    if name.len() > MAX_NAME_BYTES {
+        return Some(too_long("a name", name));
+    }
     let mut letters = name.chars();
     let starts = letters.next().is_some_and(|first| first.is_alphabetic() || first == '_');
     if !starts || !letters.all(is_name) {
         return Some(format!(
-            "`{name}` cannot name a variable: expected a letter or _, then letters, digits and _"
+            "`{}` cannot name a variable: expected a letter or _, then letters, digits and _",
+            shown(name)
         ));
     }
     if reserved().any(|word| word == name) {

@@ -1,11 +1,21 @@
 //! "Did you mean": finds the known name closest to a mistyped one.
 
+use crate::text::{shown, thousands};
+
+/// Longer names are not compared, in bytes.
+const MAX_TYPO_BYTES: usize = 200;
+
 /// The candidate closest to `name`, if it is close enough to be a typo.
 #[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // The distance takes time and memory with the product of the lengths; such a name is no typo.
+    if name.len() > MAX_TYPO_BYTES {
+        return None;
+    }
     let folded = name.to_lowercase();
     candidates
         .into_iter()
+        .filter(|candidate| candidate.len() <= MAX_TYPO_BYTES)
         .map(|candidate| {
             (strsim::damerau_levenshtein(&folded, &candidate.to_lowercase()), candidate)
         })
@@ -23,14 +33,18 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 #[must_use]
 pub fn suggestion<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
     if let Some(candidate) = nearest(name, candidates.clone()) {
-        return format!("did you mean `{candidate}`?");
+        return format!("did you mean `{}`?", shown(candidate));
     }
+    let mut candidates = candidates.into_iter();
     let known: Vec<String> =
-        candidates.into_iter().map(|candidate| format!("`{candidate}`")).collect();
-    match known.len() {
-        0 => "there are none".into(),
-        1..=20 => format!("expected one of {}", known.join(", ")),
-        count => format!("expected one of {} and {} more", known[..20].join(", "), count - 20),
+        candidates.by_ref().take(20).map(|candidate| format!("`{}`", shown(candidate))).collect();
+    match (known.as_slice(), candidates.count()) {
+        ([], _) => "there are none".into(),
+        ([only], _) => format!("expected {only}"),
+        (known, 0) => format!("expected one of {}", known.join(", ")),
+        (known, more) => {
+            format!("expected one of {} and {} more", known.join(", "), thousands(more))
+        }
     }
 }
 

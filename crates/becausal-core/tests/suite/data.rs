@@ -320,7 +320,7 @@ fn wrong_logs_are_rejected_with_row_and_column() {
             head.replace("on'", "on',terminated") + "0,1,0,up,2,0,1\n0,2,0,up,3,0,0\n",
             "row 1 (index 0): `terminated` is set, but the episode continues",
         ),
-        ("\u{0}\u{1}\u{2}".into(), "column `\u{0}\u{1}\u{2}` is not in the schema"),
+        ("\u{0}\u{1}\u{2}".into(), "column `\\u{0}\\u{1}\\u{2}` is not in the schema"),
         (
             format!("{head}0,1,0,{},2,0\n", "x".repeat(500)),
             "unknown label \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…\"",
@@ -586,6 +586,43 @@ fn wrong_arrays_are_rejected_before_anything_is_allocated() {
     let schema = Some(Arc::new(Schema::parse(HOVER).expect("a valid schema")));
     let error = read(&path, &ReadOptions { schema, ..ReadOptions::default() }).expect_err("twice");
     assert!(error.to_string().contains("two arrays have the same name"), "{error}");
+}
+
+#[test]
+fn an_altered_array_is_rejected_by_its_checksum() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.npz");
+    write(&path, &mixed(40, 10, 3)).unwrap();
+    let whole = fs::read(&path).unwrap();
+    assert!(read_bytes(&path, &whole).is_ok());
+    // The last byte of the first number of `x`: 64 or 128 bytes of header before it.
+    let at = whole.windows(6).position(|bytes| bytes == b"x.npyX" || bytes.starts_with(b"x.npy"));
+    let numbers = at.unwrap() + 5 + 128;
+    let mut altered = 0;
+    for place in numbers..numbers + 16 {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1;
+        let error = read_bytes(&path, &bytes).expect_err("altered");
+        altered += usize::from(error.contains("altered or is damaged"));
+    }
+    assert!(altered > 0);
+}
+
+#[test]
+fn a_file_that_claims_more_than_may_be_used_is_rejected_before_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let transitions = mixed(4000, 50, 7);
+    for ending in ENDINGS {
+        let path = folder.path().join(format!("log.{ending}"));
+        write(&path, &transitions).unwrap();
+        let with = |bytes: u64| ReadOptions {
+            memory: becausal_core::MemoryLimit::new(bytes),
+            ..ReadOptions::default()
+        };
+        let error = read(&path, &with(1000)).expect_err("too large").to_string();
+        assert!(error.contains("4,000 rows or more are too many: about "), "{error}");
+        assert!(read(&path, &with(100_000_000)).is_ok());
+    }
 }
 
 #[test]

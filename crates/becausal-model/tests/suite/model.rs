@@ -207,7 +207,13 @@ fn a_model_survives_a_round_trip_and_wrong_files_are_rejected() {
     fs::write(&manifest, &text[..text.len() / 2]).unwrap();
     assert!(refused(folder.path()).contains("not valid JSON"));
     fs::write(&manifest, text.replace("\"members\": 2", "\"members\": 3")).unwrap();
+    assert!(refused(folder.path()).contains("numbers that do not belong to its weights"));
+    // Without the seal, as earlier versions wrote it, the parts are still compared.
+    let unsealed = text.replace("fields_checksum", "no_checksum");
+    fs::write(&manifest, unsealed.replace("\"members\": 2", "\"members\": 3")).unwrap();
     assert!(refused(folder.path()).contains("is missing"));
+    fs::write(&manifest, &unsealed).unwrap();
+    assert_eq!(WorldModel::load(folder.path(), schema).unwrap().score(&data), model.score(&data));
     fs::write(&manifest, text.replace("weights-", "../weights-")).unwrap();
     assert!(refused(folder.path()).contains("outside"));
     fs::write(&manifest, &text).unwrap();

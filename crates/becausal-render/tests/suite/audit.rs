@@ -11,8 +11,8 @@ use becausal_core::{Environment, Transitions};
 use becausal_core::{Policy, RandomPolicy};
 use becausal_envs::find;
 use becausal_explain::{
-    Acting, Ask, Audit, AuditParams, Auditor, Comparison, ExplainError, Explainer, NEGLIGIBLE,
-    Scale, audit,
+    Acting, Ask, Audit, AuditParams, Auditor, Comparison, CurvePoint, ExplainError, Explainer,
+    NEGLIGIBLE, Scale, Tally, Trivial, audit,
 };
 use becausal_model::Dynamics;
 
@@ -169,6 +169,35 @@ fn the_result_does_not_depend_on_the_number_of_threads() {
         pool.install(|| examine("AimTest-v0", &Exact::aim_test(), None, 12))
     };
     assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn an_audit_without_cases_has_no_scores() {
+    let audit = examine("Vacuum-v0", &Exact::vacuum(), None, 2);
+    let nothing = Tally::default();
+    let trivial = audit.trivial.iter().map(|t| Trivial { changes: nothing, ..t.clone() }).collect();
+    let curve = audit.curve.iter().map(|point| CurvePoint { changes: nothing, ..*point }).collect();
+    let empty = Audit {
+        cases: 0,
+        changes: nothing,
+        sign: 1.0,
+        sign_cases: 0,
+        better_action: 1.0,
+        better_action_cases: 0,
+        ends: 1.0,
+        trivial,
+        curve,
+        ..audit
+    };
+    let text = empty.text();
+    assert!(text.starts_with("0 cases from 2 states. There is nothing to score"), "{text}");
+    assert!(!text.contains("1.000"), "{text}");
+    let value = empty.json();
+    for key in ["precision", "recall", "sign", "better_action", "size_error", "ends"] {
+        assert!(value[key].is_null(), "{key}: {value}");
+    }
+    assert!(value["trivial"]["direct"]["sign"].is_null(), "{value}");
+    assert!(value["curve"][0]["recall"].is_null(), "{value}");
 }
 
 #[test]

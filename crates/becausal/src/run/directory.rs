@@ -6,13 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use becausal_core::data::{self, ReadOptions, write_atomically};
-use becausal_core::{Schema, Transitions};
+use becausal_core::text::read_text;
+use becausal_core::{MemoryLimit, Schema, Transitions};
 use becausal_discovery::CausalGraph;
 use becausal_learn::ActorCritic;
 use becausal_model::WorldModel;
 
 use super::claim::Claim;
 use super::contents::{BEGUN, run_of};
+/// Maximum size of a graph in bytes: a line for each of some million pairs.
+pub(crate) const MAX_GRAPH_BYTES: u64 = 512 << 20;
+
+/// Maximum size of a schema in bytes.
+const MAX_TEXT_BYTES: u64 = 16 << 20;
 
 /// A run directory that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +98,7 @@ impl RunDirectory {
             Claim::recover(path)?;
         }
         let file = path.join("schema.toml");
-        let text = fs::read_to_string(&file).map_err(|error| RunError {
+        let text = read_text(&file, MAX_TEXT_BYTES).map_err(|error| RunError {
             path: path.to_owned(),
             problem: if path.join(BEGUN).exists() {
                 NOTHING_TO_RESUME.to_owned()
@@ -151,9 +157,20 @@ impl RunDirectory {
     /// # Errors
     /// When they cannot be read, or do not fit the schema.
     pub fn read_data(&self) -> Result<Transitions, RunError> {
+        self.read_data_within(MemoryLimit::default())
+    }
+
+    /// The transitions that were learned from, which may take this much memory.
+    ///
+    /// # Errors
+    /// When they cannot be read, do not fit the schema, or take more.
+    pub fn read_data_within(&self, memory: MemoryLimit) -> Result<Transitions, RunError> {
         let path = self.path.join("data.parquet");
-        let options =
-            ReadOptions { schema: Some(Arc::clone(&self.schema)), ..ReadOptions::default() };
+        let options = ReadOptions {
+            schema: Some(Arc::clone(&self.schema)),
+            memory,
+            ..ReadOptions::default()
+        };
         let recording = data::read(&path, &options)
             .map_err(|error| RunError { path, problem: error.problem.to_string() })?;
         Ok(recording.transitions)
@@ -178,6 +195,12 @@ impl RunDirectory {
         }
         let graph = CausalGraph::from_json(&self.read("graph.json")?);
         graph.map(Some).map_err(|error| RunError { path, problem: error.to_string() })
+    }
+
+    /// Whether there is a world model.
+    #[must_use]
+    pub fn has_model(&self) -> bool {
+        self.path.join("world-model").exists()
     }
 
     /// Writes the world model.
@@ -228,7 +251,7 @@ impl RunDirectory {
 
     fn read(&self, name: &str) -> Result<String, RunError> {
         let path = self.path.join(name);
-        fs::read_to_string(&path)
+        read_text(&path, MAX_GRAPH_BYTES)
             .map_err(|error| RunError { path, problem: format!("cannot be read: {error}") })
     }
 }

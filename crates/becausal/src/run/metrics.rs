@@ -43,9 +43,9 @@ impl Metrics {
             let row = row.map_err(|problem| format!("line {}: {problem}", at + 1))?;
             if row.len() != names.len() {
                 return Err(format!(
-                    "line {}: {} columns, expected {}",
+                    "line {}: {}, expected {}",
                     at + 1,
-                    row.len(),
+                    becausal_core::text::counted(row.len(), "column"),
                     names.len()
                 ));
             }
@@ -90,7 +90,7 @@ mod tests {
     fn what_is_no_table_is_refused_with_its_line() {
         let cases = [
             ("", "is empty"),
-            ("epoch,real_steps\n1\n", "line 2: 1 columns, expected 2"),
+            ("epoch,real_steps\n1\n", "line 2: 1 column, expected 2"),
             ("epoch,real_steps\n1,2\n1,many\n", "line 3: \"many\" is not a number"),
         ];
         for (text, words) in cases {

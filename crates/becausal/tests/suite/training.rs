@@ -378,7 +378,7 @@ fn what_was_saved_before_an_environment_failed_is_whole() {
     );
     let schema = Arc::new(schema.expect("a schema"));
     for (model, endless, words) in
-        [("causal", false, "a reward is NaN"), ("none", true, "did not end within 100000 steps")]
+        [("causal", false, "a reward is NaN"), ("none", true, "did not end within 100,000 steps")]
     {
         let sound = Arc::new(AtomicUsize::new(usize::MAX));
         let (state, steps) = ([1.0], 0);
