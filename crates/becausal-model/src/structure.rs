@@ -106,7 +106,7 @@ impl Structure {
     /// When the graph is of other variables ([`CausalGraph::for_schema`] checks that).
     #[must_use]
     pub fn of(schema: &Schema, graph: &CausalGraph) -> Self {
-        let mut structure = Self::edges_of(schema, graph);
+        let mut structure = Self::of_edges(schema, graph);
         for pair in graph.pairs().iter().filter(|pair| pair.verdict == Verdict::Untestable) {
             let (cause, effect) = (pair.cause.0, pair.effect.0);
             let is_certain = match &pair.reason {
@@ -135,8 +135,12 @@ impl Structure {
         structure
     }
 
-    /// The edges of a graph, except the weak ones that may stand for others.
-    fn edges_of(schema: &Schema, graph: &CausalGraph) -> Self {
+    /// The edges of a graph alone, as in the paper, except the weak ones that may stand for others.
+    ///
+    /// # Panics
+    /// When the graph is of other variables.
+    #[must_use]
+    pub fn of_edges(schema: &Schema, graph: &CausalGraph) -> Self {
         let (states, actions) = counts(schema);
         let counts = |pair: &&Pair| {
             let doubtful = pair.proxy && pair.strength < MIN_PROXY_STRENGTH && pair.given.is_none();
@@ -168,7 +172,7 @@ impl Structure {
                 pair.verdict = Verdict::Edge;
             }
         }
-        Self::edges_of(schema, &graph)
+        Self::of_edges(schema, &graph)
     }
 
     /// The same without the actions.

@@ -136,7 +136,7 @@ fn one_seed(
         ..DiscoverParams::default()
     };
     let graph = discover(&data, &discovery)?;
-    let structure = Structure::of(data.schema(), &graph);
+    let structure = Structure::of_edges(data.schema(), &graph);
     let params = ModelParams {
         members: MEMBERS,
         steps: arguments.steps.get(),

@@ -301,7 +301,7 @@ fn wrong_data_is_refused_with_row_and_column() {
         ),
         (
             "height,engine,height'\n1,up,nan\n",
-            "row 1 (line 2), column `height'`: NaN is not a value",
+            "cells are empty or NaN, the first in row 1 (index 0); by column: height' 1",
         ),
         (
             "height,engine,height'\n1,up,inf\n",

@@ -82,7 +82,7 @@ impl Study {
             ..DiscoverParams::default()
         };
         let graph = discover(&learned, &params)?;
-        let structure = Structure::of(data.schema(), &graph);
+        let structure = Structure::of_edges(data.schema(), &graph);
         let params = model_params(listener, size);
         let (model, _) = WorldModel::fit(&learned, ModelKind::Causal, &structure, &params)?;
         let scores = model.score(&data.select_episodes(&split.held_out));
