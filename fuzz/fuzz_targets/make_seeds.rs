@@ -29,7 +29,8 @@ b,1e300,1,0,1,idle,0,0,1,1,1,0,2,0.5,9007199254740992,0,down,0,0,0,0,1
 ";
 
 /// The same in the other shape: in sequence, without next states, with quotes and empty cells.
-const IN_SEQUENCE: &str = "\u{feff}x,share,count,on,\"mode\",legs[0],legs[1],push,power[0],power[1],heat,terminated\r
+const IN_SEQUENCE: &str =
+    "\u{feff}x,share,count,on,\"mode\",legs[0],legs[1],push,power[0],power[1],heat,terminated\r
 1,0.5,3,1,up,0,1,0,0.5,-1,7.5,0\r
 2,0.25,4,0,1,1,0,1,0.5,1,0.5,0\r
 3,0,5,false,\"down\",1,0,,,,,1\r
@@ -76,10 +77,10 @@ fn schemas_and_expressions() {
         put(&format!("expression/every-kind-{at}.txt"), reward.expression.source());
     }
     let functions = [
-        "min(x, x', 3) + max(1, share) - hypot(x, 2) / atan2(x', count) * sign(heat)",
+        "min(x, x', 3) + max(1, legs[1]) - hypot(x, 2) / atan2(x', legs'[0]) * sign(x)",
         "abs(sqrt(exp(log(sin(cos(tan(asin(acos(atan(tanh(floor(ceil(round(x))))))))))))))",
         "x > 1 && !on || mode == \"up\" && legs[1] != legs'[0]",
-        "if(push == -1, -pi, if(true, 2^-x^2, 1e-3)) + +.5",
+        "if(push == \"-1\", -pi, if(true, 2^-x^2, 1e-3)) + +.5",
         "mode' == down || false == on'",
     ];
     for (at, source) in functions.iter().enumerate() {
@@ -112,7 +113,10 @@ fn logs() {
     let path = folder.join("parquet/vacuum.parquet");
     data::write(&path, &recorded("Vacuum-v0", 20)).expect("a log");
 
-    put("actions/lines.txt", "# push, power\n-1,0.5,-1\npush=1,power[0]=0.25,power[1]=-0.5\n\n2,0,0\n");
+    put(
+        "actions/lines.txt",
+        "# push, power\n-1,0.5,-1\npush=1,power[0]=0.25,power[1]=-0.5\n\n2,0,0\n",
+    );
     put("actions/table.csv", EVERY_KIND);
     put("actions/every-kind.npz", fs::read(folder.join("npz/every-kind.npz")).expect("a log"));
     let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }";
@@ -120,19 +124,23 @@ fn logs() {
     let mut array = b"\x93NUMPY\x01\x00".to_vec();
     array.extend(u16::try_from(header.len()).expect("a short header").to_le_bytes());
     array.extend(header.as_bytes());
-    array.extend([-1.0, 0.5, -0.5, 1.0, 0.0, 1.0].iter().flat_map(|value: &f64| value.to_le_bytes()));
+    array.extend(
+        [-1.0, 0.5, -0.5, 1.0, 0.0, 1.0].iter().flat_map(|value: &f64| value.to_le_bytes()),
+    );
     put("actions/array.npy", array);
 }
 
 fn graphs() {
     let path = fixtures::folder("../examples/greenhouse/log.csv");
     let ignore = vec!["timestamp".to_owned()];
-    let options = ReadOptions { schema: Some(fixtures::greenhouse()), ignore };
+    let schema = Some(fixtures::greenhouse());
+    let options = ReadOptions { schema, ignore, ..ReadOptions::default() };
     let log = data::read(&path, &options).expect("a log").transitions;
     let params = DiscoverParams::default();
     let graph = discover(&log, &params).expect("a graph");
     put("graph/greenhouse.json", graph.to_json());
-    let by_action = discover(&log, &DiscoverParams { by_action: Some(ByAction::Within), ..params }).expect("a graph");
+    let by_action = discover(&log, &DiscoverParams { by_action: Some(ByAction::Within), ..params })
+        .expect("a graph");
     put("graph/by-action.json", by_action.to_json());
     let hand = "{\"method\": \"by hand\", \"eta\": 0.05, \"edges\": [{\"cause\": \"device\", \"effect\": \
                 \"humidity'\", \"p\": 1e-9, \"strength\": 0.5, \"verdict\": \"untestable\", \"reason\": \"why\", \
@@ -169,8 +177,8 @@ fn run() {
     copy(path.join("checkpoint.json"), "resume/checkpoint.json");
     copy(path.join("metrics.csv"), "metrics/metrics.csv");
     copy(checkpoint.join("state.json"), "checkpoint/state.json");
-    copy(checkpoint.join("world-model/manifest.json"), "manifest/manifest.json");
-    copy(checkpoint.join("agent/manifest.json"), "policy/manifest.json");
+    unsealed(&checkpoint.join("world-model/manifest.json"), "manifest/manifest.json");
+    unsealed(&checkpoint.join("agent/manifest.json"), "policy/manifest.json");
     copy(checkpoint.join("optimiser.safetensors"), "safetensors/optimiser.safetensors");
     copy(weights(&checkpoint.join("world-model")), "safetensors/world-model.safetensors");
     let free = "{\"epoch\":0,\"real_steps\":0,\"rows\":0,\"next_graph\":0,\"optimiser_steps\":0,\"returns\":[0,0,0],\
@@ -188,9 +196,20 @@ fn run() {
     );
 }
 
+/// A manifest without the checksum of its own fields: any change would be refused because of it, and
+/// nothing behind it would be read.
+fn unsealed(from: &Path, to: &str) {
+    let text = fs::read(from).expect("a manifest");
+    let mut manifest: serde_json::Value = serde_json::from_slice(&text).expect("a manifest");
+    manifest.as_object_mut().expect("an object").remove("fields_checksum");
+    put(to, format!("{manifest:#}\n"));
+}
+
 /// The weights file in a folder.
 fn weights(folder: &Path) -> PathBuf {
     let entries = fs::read_dir(folder).expect("a folder");
     let mut paths = entries.map(|entry| entry.expect("an entry").path());
-    paths.find(|path| path.extension().is_some_and(|ending| ending == "safetensors")).expect("weights")
+    paths
+        .find(|path| path.extension().is_some_and(|ending| ending == "safetensors"))
+        .expect("weights")
 }

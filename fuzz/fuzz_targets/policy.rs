@@ -17,8 +17,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     ActorCritic::load(&folder, &SCHEMA).expect("run `scripts/fuzz.sh seeds` again");
     folder
 });
-static FILE: LazyLock<InputFile> =
-    LazyLock::new(|| InputFile::at(&FOLDER.join("manifest.json")));
+static FILE: LazyLock<InputFile> = LazyLock::new(|| InputFile::at(&FOLDER.join("manifest.json")));
 
 fuzz_target!(|input: &[u8]| {
     FILE.put(input);
