@@ -32,11 +32,12 @@ fi
 rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
 cargo fuzz --version >/dev/null 2>&1 || cargo +nightly install cargo-fuzz --locked
 sanitizer="${SANITIZER:-none}"
+mkdir -p artifacts
 for target in "${targets[@]}"; do
-    cargo +nightly fuzz build --fuzz-dir . --sanitizer "$sanitizer" "$target"
+    cargo +nightly fuzz build --fuzz-dir . --sanitizer "$sanitizer" "$target" \
+        >artifacts/build.log 2>&1 || { cat artifacts/build.log; exit 1; }
 done
 host="$(rustc +nightly -vV | sed -n 's/^host: //p')"
-mkdir -p artifacts
 if [ "${targets[0]}" = make_seeds ]; then
     "target/$host/release/make_seeds" -runs=1 >artifacts/make_seeds.log 2>&1 ||
         { cat artifacts/make_seeds.log; exit 1; }

@@ -433,6 +433,17 @@ fn a_checkpoint_that_was_altered_is_refused() {
 }
 
 #[test]
+fn a_graph_that_is_never_found_again_does_not_overflow() {
+    let environment = find("CartPole-v1").expect("built in").make(&options()).expect("made");
+    let mut settings = small("causal");
+    settings.change("graph_epochs = [1, 1e300]", "test").expect("settings");
+    let mut training = Training::new(&environment, &settings, 0).expect("a training");
+    for epoch in 1..=2 {
+        assert_eq!(training.run_epoch().expect("an epoch").epoch, epoch);
+    }
+}
+
+#[test]
 fn a_training_without_a_model_ends_at_its_steps() {
     let environment = find("CartPole-v1").expect("built in").make(&options()).expect("made");
     let mut settings = small("none");
