@@ -99,12 +99,16 @@ impl CausalGraph {
     }
 
     fn record(&self, pair: &Pair, action: Option<(&str, &str)>) -> Record {
-        let reason = pair.reason.as_ref().map(|reason| match reason {
-            // As earlier versions wrote it, and as people write it by hand.
-            Reason::Words { words } => {
-                Map::from_iter([("reason".to_owned(), words.clone().into())])
+        let reason = pair.reason.as_ref().map(|reason| {
+            if let Reason::Words { words } = reason {
+                // As earlier versions wrote it, and as people write it by hand.
+                let fields = Map::from_iter([("reason".to_owned(), words.clone().into())]);
+                // Unless the words are the name of a typed reason.
+                if read_reason(&fields).as_ref() == Some(reason) {
+                    return fields;
+                }
             }
-            reason => value_of(reason).as_object().cloned().unwrap_or_default(),
+            value_of(reason).as_object().cloned().unwrap_or_default()
         });
         Record {
             action: action
@@ -378,6 +382,8 @@ mod tests {
             Reason::NetworksUse,
             Reason::NotListed,
             Reason::Words { words: "because".to_owned() },
+            Reason::Words { words: "interrupted".to_owned() },
+            Reason::Words { words: "hint".to_owned() },
         ];
         for group in groups {
             reasons.push(Reason::Hint { rows: 4, group: group.clone() });

@@ -162,6 +162,7 @@ fn confounded(
                 | Reason::NeverVaried { .. }
                 | Reason::Constant { .. }
                 | Reason::Duplicate { .. }
+                | Reason::FollowsOthers { .. }
         )
     };
     let doubt = |&node: &Node| {

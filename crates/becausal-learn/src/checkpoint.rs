@@ -22,6 +22,13 @@ use super::training::Training;
 /// Maximum size of the texts of a checkpoint in bytes.
 const MAX_TEXT_BYTES: u64 = 512 << 20;
 
+/// Maximum of the counters in a checkpoint: epochs, updates, episodes. A training adds to them, so an
+/// altered file must not bring one to the end of its range.
+const MAX_COUNT: usize = 1 << 30;
+
+/// Maximum number of real steps in a checkpoint.
+const MAX_STEPS: usize = 1 << 53;
+
 impl Training {
     /// Writes everything except the data into a folder. The folder must not hold a checkpoint that
     /// may still be needed.
@@ -95,8 +102,11 @@ impl Training {
             let number = state[key].as_u64().and_then(|number| usize::try_from(number).ok());
             number.ok_or_else(|| missing(key))
         };
-        training.epoch = count("epoch")?;
-        training.real_steps = count("real_steps")?;
+        let at_most = |key: &str, most: usize| {
+            count(key).and_then(|n| if n <= most { Ok(n) } else { Err(missing(key)) })
+        };
+        training.epoch = at_most("epoch", MAX_COUNT)?;
+        training.real_steps = at_most("real_steps", MAX_STEPS)?;
         training.next_graph = count("next_graph")?;
         let rows = count("rows")?;
         let number = |at: usize| state["returns"][at].as_f64().ok_or_else(|| missing("returns"));
@@ -113,7 +123,7 @@ impl Training {
             }
         };
         training.learner.agent = ActorCritic::load(&folder.join("agent"), &schema)?;
-        let steps = i32::try_from(count("optimiser_steps")?).unwrap_or(i32::MAX);
+        let steps = i32::try_from(at_most("optimiser_steps", MAX_COUNT)?).unwrap_or(i32::MAX);
         let [first, second] = moments(folder, &training.learner.agent.parameters)?;
         training.learner.adam.restore(first, second, steps);
         if let Some(mean) = state["best"].as_f64() {
@@ -126,12 +136,16 @@ impl Training {
             let path = folder.join("graph.json");
             let text =
                 read_text(&path, MAX_TEXT_BYTES).map_err(|error| refuse(error.to_string()))?;
-            let graph = CausalGraph::from_json(&text);
+            let graph = CausalGraph::from_json(&text).and_then(|graph| graph.for_schema(&schema));
             training.graph = Some(graph.map_err(|error| refuse(error.to_string()))?);
         }
         if training.play.is_some() {
-            let episodes = playing(&state["playing"]).ok_or_else(|| missing("playing"))?;
-            let begun = u32::try_from(count("begun")?).unwrap_or(u32::MAX);
+            let width = schema.action_slots().len();
+            let episodes = playing(&state["playing"])
+                .filter(|episodes| episodes.len() == settings.copies)
+                .filter(|episodes| episodes.iter().all(|(_, a)| a.len().is_multiple_of(width)))
+                .ok_or_else(|| missing("playing"))?;
+            let begun = u32::try_from(at_most("begun", MAX_COUNT)?).unwrap_or(u32::MAX);
             let play = Play::resume(environment, seed, settings.discount, begun, &episodes);
             training.play = Some(play.map_err(|error| refuse(error.to_string()))?);
         }

@@ -120,7 +120,7 @@ impl Training {
             _ => graph,
         });
         let epochs = self.settings.graph_epochs.whole_at(self.share());
-        self.next_graph = self.epoch + epochs;
+        self.next_graph = self.epoch.saturating_add(epochs);
         Ok(true)
     }
 

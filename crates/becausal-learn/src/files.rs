@@ -40,7 +40,8 @@ impl ActorCritic {
     /// When a file is missing, truncated or altered, or belongs to another version or schema.
     pub fn load(folder: &Path, schema: &Arc<Schema>) -> Result<Self, WeightsError> {
         let (manifest, blocks) = POLICY_FILES.load(folder, schema)?;
-        let read = described(&manifest, schema).and_then(|mut agent| {
+        let stored = blocks.iter().map(|(_, block)| block.values.len()).sum();
+        let read = described(&manifest, schema, stored).and_then(|mut agent| {
             take_blocks(&mut agent.parameters, "", blocks)?;
             Ok(agent)
         });
@@ -48,8 +49,9 @@ impl ActorCritic {
     }
 }
 
-/// A policy as the manifest describes it, with initial weights.
-fn described(manifest: &Value, schema: &Arc<Schema>) -> Result<ActorCritic, String> {
+/// A policy as the manifest describes it, with initial weights. The weights file holds `stored`
+/// numbers.
+fn described(manifest: &Value, schema: &Arc<Schema>, stored: usize) -> Result<ActorCritic, String> {
     let missing = |key: &str| POLICY_FILES.missing(key);
     let list = |key: &str| manifest[key].as_array().ok_or_else(|| missing(key));
     let width = |value: &Value| {
@@ -57,6 +59,11 @@ fn described(manifest: &Value, schema: &Arc<Schema>) -> Result<ActorCritic, Stri
         width.filter(|width| (1..=4096).contains(width)).ok_or_else(|| missing("hidden"))
     };
     let hidden = list("hidden")?.iter().map(width).collect::<Result<Vec<usize>, String>>()?;
+    // Allocated before the weights are looked up, so they may not be larger than those.
+    let numbers: usize = hidden.windows(2).map(|widths| widths[0] * widths[1]).sum();
+    if hidden.iter().sum::<usize>().max(numbers) > stored {
+        return Err(missing("hidden"));
+    }
     let mut agent = ActorCritic::new(schema, &hidden, &mut Stream::new(0))
         .map_err(|error| error.to_string())?;
     let scale = |value: &Value| {
@@ -68,4 +75,29 @@ fn described(manifest: &Value, schema: &Arc<Schema>) -> Result<ActorCritic, Stri
         return Err(missing("observation"));
     }
     Ok(agent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_may_not_claim_larger_networks_than_its_weights() {
+        let schema = becausal_envs::find("CartPole-v1").expect("an environment").schema();
+        let agent = ActorCritic::new(&schema, &[2, 3], &mut Stream::new(0)).expect("a policy");
+        let folder = tempfile::tempdir().expect("a folder");
+        agent.save(folder.path()).expect("saved");
+        let path = folder.path().join("manifest.json");
+        let text = std::fs::read(&path).expect("a manifest");
+        let mut manifest: Value = serde_json::from_slice(&text).expect("a manifest");
+        manifest.as_object_mut().expect("an object").remove("fields_checksum");
+        std::fs::write(&path, manifest.to_string()).expect("written");
+        assert!(ActorCritic::load(folder.path(), &schema).is_ok());
+        for hidden in [vec![4096], vec![4096; 1000], vec![1; 100_000]] {
+            manifest["hidden"] = json!(hidden);
+            std::fs::write(&path, manifest.to_string()).expect("written");
+            let error = ActorCritic::load(folder.path(), &schema).err().expect("refused");
+            assert!(error.problem.contains("`hidden` is missing or wrong"), "{error}");
+        }
+    }
 }

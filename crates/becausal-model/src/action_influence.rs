@@ -63,7 +63,7 @@ impl WorldModel {
         assert!(!data.is_empty(), "measuring an influence needs transitions");
         let rows: Vec<usize> = evenly(data.len(), MAX_ROWS_MEASURED).collect();
         let rows = self.encoding.encode_all(data).select(&rows);
-        let probe = Probe::new(&self.encoding, &self.structure, rows, seed);
+        let probe = Probe::new(&self.encoding, &self.structure, rows, seed, self.kind);
         let of_member = |member: &Member| -> Vec<f64> {
             let losses = probe.losses(member, &self.structure);
             losses

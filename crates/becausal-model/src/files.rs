@@ -135,6 +135,10 @@ impl Described {
         let stays = take(&mut blocks, "persistence").filter(|block| block.shape == shape);
         let stays = stays.ok_or("the weights `persistence` are missing or have the wrong shape")?;
         let persistence = Persistence { stays };
+        let stored: usize = blocks.iter().map(|(_, block)| block.values.len()).sum();
+        if largest_layer(self.kind, self.sizes, &structure) > stored {
+            return Err(FORMAT.missing("sizes"));
+        }
         let mut members = Vec::with_capacity(self.members);
         for at in 0..self.members {
             // This defines names and shapes; the random parameters are overwritten.
@@ -163,6 +167,23 @@ impl Described {
             sizes: self.sizes,
             members,
         })
+    }
+}
+
+/// The numbers in the largest layer of a network with these sizes. A network is allocated before its
+/// weights are looked up, so a manifest may not claim a larger one than the weights file holds.
+fn largest_layer(kind: ModelKind, sizes: Sizes, structure: &Structure) -> usize {
+    let Sizes { encoder, hidden, action, key } = sizes;
+    let (states, effects) = (structure.states(), structure.effects());
+    match kind {
+        ModelKind::Causal | ModelKind::Full | ModelKind::ActionBlind => {
+            let of_state = encoder * encoder;
+            let of_effect = [hidden * hidden, encoder * hidden, action * encoder, action * action];
+            let of_effect = of_effect.into_iter().chain([action * key, action * hidden]);
+            (states * of_state).max(effects * of_effect.max().unwrap_or(0))
+        }
+        ModelKind::Mlp => 16 * hidden * hidden,
+        ModelKind::Identity => 0,
     }
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::encoding::Encoding;
 use super::inputs::{Encoded, Inputs};
-use super::member::Member;
+use super::member::{Member, ModelKind};
 use super::network::CausalNetwork;
 use super::structure::Structure;
 
@@ -31,6 +31,9 @@ const MIN_STANDARD_ERRORS: f64 = 2.5;
 /// A parent takes its value from another row with the same action. Its linear dependence on the
 /// other parents is kept: only the residual of a regression on them is exchanged. So the network is
 /// not evaluated in states far from its training data.
+///
+/// A parent that is only tried keeps its dependence on the discovered parents alone. Otherwise of several
+/// that carry the same information none would seem to matter, and all would be pruned.
 pub(super) struct Probe {
     encoding: Arc<Encoding>,
     rows: Encoded,
@@ -46,13 +49,25 @@ struct Replacement {
 }
 
 impl Probe {
-    pub fn new(encoding: &Arc<Encoding>, structure: &Structure, rows: Encoded, seed: u64) -> Self {
+    pub fn new(
+        encoding: &Arc<Encoding>,
+        structure: &Structure,
+        rows: Encoded,
+        seed: u64,
+        kind: ModelKind,
+    ) -> Self {
+        let found_only = kind == ModelKind::Causal;
         let order = within_actions(&rows.inputs, seed);
         let parents = |effect| structure.state_parents(effect).iter().map(move |&s| (effect, s));
         let pairs: Vec<(usize, usize)> = (0..structure.effects()).flat_map(parents).collect();
         let replacement = |&(effect, state): &(usize, usize)| {
-            let parents = structure.state_parents(effect);
-            let values = exchange(encoding, &rows.inputs, state, parents, &order);
+            let found_only = found_only && structure.is_tried(effect, state);
+            let is_beside = |&parent: &usize| {
+                parent == state || !found_only || !structure.is_tried(effect, parent)
+            };
+            let parents: Vec<usize> =
+                structure.state_parents(effect).iter().copied().filter(is_beside).collect();
+            let values = exchange(encoding, &rows.inputs, state, &parents, &order);
             Replacement { effect, state, values }
         };
         let replacements = pairs.par_iter().map(replacement).collect();
@@ -283,7 +298,6 @@ mod tests {
     use becausal_core::schema::Schema;
 
     use super::*;
-    use crate::member::ModelKind;
     use crate::network::Sizes;
     use crate::persistence::Persistence;
 
@@ -312,7 +326,7 @@ mod tests {
         let persistence = Persistence::of_all(4);
         let (kind, sizes) = (ModelKind::Causal, Sizes::default());
         let member = Member::new(kind, &encoding, &structure, &persistence, sizes, &mut stream);
-        let mut probe = Probe::new(&encoding, &structure, encoding.encode_all(&data), 1);
+        let mut probe = Probe::new(&encoding, &structure, encoding.encode_all(&data), 1, kind);
         let changed = probe.losses(&member, &structure);
         assert!(changed.iter().all(|losses| losses.iter().any(|loss| loss.abs() > 1e-4)));
         for Replacement { state, values, .. } in &mut probe.replacements {

@@ -63,7 +63,7 @@ impl Dynamics for WorldModel {
         outcomes: &[f64],
         next: &[f64],
     ) -> Vec<Option<f64>> {
-        let outputs = mean_of_members(&self.outputs(state, action));
+        let members = self.outputs(state, action);
         let schema = self.schema();
         let (outcome_start, next_start) = (schema.outcome_slots().start, schema.next_slots().start);
         let mut chances = vec![None; self.structure.effects()];
@@ -72,8 +72,12 @@ impl Dynamics for WorldModel {
                 Some(slot) => next[slot],
                 None => outcomes[target.slot - outcome_start],
             };
-            let parameters = target.head.parameters(&outputs, 0);
-            if let Some(chance) = target.head.distribution.chance(parameters, value) {
+            let of_member = |outputs: &Block| {
+                target.head.distribution.chance(target.head.parameters(outputs, 0), value)
+            };
+            let each: Option<Vec<f64>> = members.iter().map(of_member).collect();
+            if let Some(each) = each.filter(|each| !each.is_empty()) {
+                let chance = each.iter().sum::<f64>() / each.len() as f64;
                 chances[target.effect] = Some(chances[target.effect].unwrap_or(1.0) * chance);
             }
         }

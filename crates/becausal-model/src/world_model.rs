@@ -87,7 +87,7 @@ impl WorldModel {
         let probe = (holds && held_out.inputs.table).then(|| {
             let most = (MAX_PROBES / structure.edges().max(1)).clamp(1, MAX_PROBE_ROWS);
             let probed: Vec<usize> = evenly(looked_at.len(), most).collect();
-            Probe::new(encoding, &structure, held_out.select(&probed), params.seed)
+            Probe::new(encoding, &structure, held_out.select(&probed), params.seed, kind)
         });
         let training = Training {
             kind,

@@ -28,6 +28,8 @@ mod npz;
 mod origin;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_footer;
 mod read;
 mod statistics;
 mod transitions;

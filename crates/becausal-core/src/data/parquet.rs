@@ -21,6 +21,7 @@ use super::cell::Cell;
 use super::column::Column;
 use super::error::Problem;
 use super::origin::Origin;
+use super::parquet_footer;
 use super::read::{ReadOptions, Recording, assembly, check_memory};
 use super::transitions::Transitions;
 use super::write::whole;
@@ -60,8 +61,9 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
 }
 
 fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
-    let file = File::open(path).map_err(|source| Problem::system("open", source))?;
+    let mut file = File::open(path).map_err(|source| Problem::system("open", source))?;
     let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    parquet_footer::check(&mut file)?;
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
     let metadata = reader.metadata().file_metadata();
     let carried = |key: &str| {

@@ -28,6 +28,29 @@ fn written_transitions_are_read_back_exactly() {
     }
 }
 
+/// The decoder would go over each of them, for seconds to hours.
+#[test]
+fn a_parquet_footer_that_claims_many_booleans_is_refused_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("data.parquet");
+    write(&path, &mixed(20, 5, 1)).expect("a file");
+    let mut bytes = fs::read(&path).expect("a file");
+    let tail = bytes.split_off(bytes.len() - 8);
+    let length = u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]);
+    // In place of the end of the footer: many unknown lists, each of 2^31 - 1 booleans.
+    assert_eq!(bytes.pop(), Some(0), "the end of a structure");
+    let list = [0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07];
+    bytes.extend(list.repeat(1000));
+    bytes.push(0);
+    bytes.extend((length + 7000).to_le_bytes());
+    bytes.extend(b"PAR1");
+    fs::write(&path, &bytes).expect("a file");
+    let started = std::time::Instant::now();
+    let error = read(&path, &ReadOptions::default()).expect_err("refused").to_string();
+    assert!(error.contains("its footer has a list of booleans"), "{error}");
+    assert!(started.elapsed().as_secs() < 10);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
     #[test]

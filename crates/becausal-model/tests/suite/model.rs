@@ -236,6 +236,34 @@ fn a_model_survives_a_round_trip_and_wrong_files_are_rejected() {
 }
 
 #[test]
+fn a_manifest_may_not_claim_larger_networks_than_its_weights() {
+    let data = noise(60);
+    let schema = data.schema();
+    for kind in [ModelKind::Full, ModelKind::Mlp] {
+        let folder = tempfile::tempdir().unwrap();
+        let structure = Structure::full(schema);
+        let model = WorldModel::fit(&data, kind, &structure, &small()).unwrap().0;
+        model.save(folder.path()).unwrap();
+        let path = folder.path().join("manifest.json");
+        let mut manifest: serde_json::Value =
+            serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        manifest.as_object_mut().unwrap().remove("fields_checksum");
+        fs::write(&path, manifest.to_string()).unwrap();
+        assert!(WorldModel::load(folder.path(), schema).is_ok());
+        for size in ["encoder", "hidden", "action", "key"] {
+            if kind == ModelKind::Mlp && size != "hidden" {
+                continue; // not used by it
+            }
+            let mut large = manifest.clone();
+            large["sizes"][size] = 4096.into();
+            fs::write(&path, large.to_string()).unwrap();
+            let error = WorldModel::load(folder.path(), schema).err().unwrap();
+            assert!(error.problem.contains("`sizes` is missing or wrong"), "{size}: {error}");
+        }
+    }
+}
+
+#[test]
 fn data_that_cannot_be_fitted_are_rejected_with_a_reason() {
     let structure = true_structure("AimTest-v0");
     let options = small();

@@ -12,6 +12,7 @@ use becausal_core::env::{AnyEnvironment, EnvironmentError, Options, StepResult, 
 use becausal_core::{Environment, Schema, Stream};
 use becausal_envs::find;
 use becausal_learn::{Imagination, LearningError, Settings, Training};
+use serde_json::json;
 
 /// A small training: seconds, not minutes.
 fn small(model: &str) -> Settings {
@@ -400,6 +401,58 @@ fn what_was_saved_before_an_environment_failed_is_whole() {
         let mut resumed = resumed.expect("whole");
         assert_eq!(resumed.epoch, 1);
         assert_eq!(resumed.run_epoch().expect("a sound epoch").epoch, 2);
+    }
+}
+
+#[test]
+fn a_checkpoint_that_was_altered_is_refused() {
+    let environment = find("CartPole-v1").expect("built in").make(&options()).expect("made");
+    let mut settings = small("none");
+    settings.change("policy_widths = [2]\ncopies = 2", "test").expect("settings");
+    let mut training = Training::new(&environment, &settings, 0).expect("a training");
+    training.run_epoch().expect("an epoch");
+    let folder = tempfile::tempdir().expect("a folder");
+    training.save(folder.path()).expect("saved");
+    let resume = || Training::resume(folder.path(), &environment, &settings, 0, None);
+    assert!(resume().is_ok());
+    let path = folder.path().join("state.json");
+    let whole: serde_json::Value =
+        serde_json::from_slice(&fs::read(&path).expect("a state")).expect("JSON");
+    let cases = [
+        // A training would add to these until they overflow.
+        ("epoch", json!(u64::MAX)),
+        ("real_steps", json!(u64::MAX)),
+        ("optimiser_steps", json!(u64::MAX)),
+        ("begun", json!(u64::MAX)),
+        // Nobody would play, or others than before.
+        ("playing", json!([])),
+        ("playing", json!([[7, [1.0]]])),
+        ("playing", json!([[7, [1.0]], [8, [1.0]], [9, []]])),
+    ];
+    for (key, value) in cases {
+        let mut altered = whole.clone();
+        altered[key] = value;
+        fs::write(&path, altered.to_string()).expect("written");
+        let error = resume().err().expect("refused");
+        assert!(error.problem.contains(&format!("`{key}` is missing or wrong")), "{error}");
+    }
+    let mut altered = whole.clone();
+    altered["has_graph"] = json!(true);
+    fs::write(&path, altered.to_string()).expect("written");
+    let graph = becausal::CausalGraph::new("auto", 0.05, &["apples"], &["pears'"]);
+    fs::write(folder.path().join("graph.json"), graph.to_json()).expect("written");
+    let error = resume().err().expect("the graph is of other variables").to_string();
+    assert!(error.contains("apples"), "{error}");
+}
+
+#[test]
+fn a_graph_that_is_never_found_again_does_not_overflow() {
+    let environment = find("CartPole-v1").expect("built in").make(&options()).expect("made");
+    let mut settings = small("causal");
+    settings.change("graph_epochs = [1, 1e300]", "test").expect("settings");
+    let mut training = Training::new(&environment, &settings, 0).expect("a training");
+    for epoch in 1..=2 {
+        assert_eq!(training.run_epoch().expect("an epoch").epoch, epoch);
     }
 }
 
