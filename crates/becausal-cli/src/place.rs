@@ -24,7 +24,14 @@ pub fn check(output: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
 
 /// Refuses two results of the same name.
 pub fn check_apart(one: &Path, other: &Path) -> Result<(), Failure> {
-    if one == other || is_same_file(one, other) {
+    // Of a file that is not there yet, the folder tells.
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    let same_place = place(one).is_some() && place(one) == place(other);
+    if one == other || same_place || is_same_file(one, other) {
         return Err(Failure::usage(format!(
             "{}: two results cannot go into one file; give two names",
             one.display()

@@ -97,7 +97,7 @@ impl Pair {
         self.verdict = match (self.given, &self.reason) {
             (Some(Given::Required), _) => Verdict::Edge,
             (Some(Given::Forbidden), _) => Verdict::None,
-            (None, Some(reason)) if reason.settles() => Verdict::Untestable,
+            (None, Some(reason)) if reason.overrides_p() => Verdict::Untestable,
             _ if self.adjusted_p.unwrap_or(self.p) <= eta => Verdict::Edge,
             (None, Some(_)) => Verdict::Untestable,
             (None, None) => Verdict::None,

@@ -183,7 +183,14 @@ impl CausalGraph {
     fn refuse_other_verdicts(&self, written: &[Verdict]) -> Result<(), DiscoveryError> {
         let by_action = self.by_action.iter().flat_map(|action| &action.pairs);
         let mut pairs = self.pairs().iter().chain(by_action).zip(written);
-        let other = pairs.find(|(pair, written)| pair.verdict != **written);
+        // Earlier versions called a pair an edge by its p-value alone.
+        let was_edge = |pair: &Pair, written: Verdict| {
+            written == Verdict::Edge && pair.reason.as_ref().is_some_and(Reason::overrides_p)
+        };
+        let is_other = |(pair, written): &(&Pair, &Verdict)| {
+            pair.verdict != **written && !was_edge(pair, **written)
+        };
+        let other = pairs.find(is_other);
         let Some((pair, written)) = other else { return Ok(()) };
         let p = match pair.adjusted_p {
             Some(adjusted) => format!("adjusted_p {adjusted}"),
@@ -497,5 +504,17 @@ mod tests {
             let error = CausalGraph::from_json(&broken).expect_err(from).to_string();
             assert!(error.contains(expected), "{error}\n  expected {expected}");
         }
+    }
+
+    #[test]
+    fn an_edge_of_an_earlier_version_whose_action_follows_from_the_state_is_read() {
+        let mut graph = CausalGraph::new("auto", 0.001, &["x", "a"], &["x'"]);
+        graph.pairs_mut()[1].p = 1e-9;
+        graph.pairs_mut()[1].reason = Some(Reason::FollowsState { variable: "a".to_owned() });
+        let text = graph.with_eta(0.001).to_json();
+        let earlier = text.replacen("\"untestable\"", "\"edge\"", 1);
+        assert_ne!(text, earlier);
+        let graph = CausalGraph::from_json(&earlier).expect("a graph of an earlier version");
+        assert_eq!(graph.pairs()[1].verdict, Verdict::Untestable);
     }
 }

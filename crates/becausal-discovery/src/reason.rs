@@ -118,7 +118,7 @@ impl Reason {
     /// jump at the point where the controller switches looks like an effect of the action, and may be one
     /// of the state.
     #[must_use]
-    pub fn settles(&self) -> bool {
+    pub fn overrides_p(&self) -> bool {
         matches!(self, Self::FollowsState { .. })
     }
 

@@ -31,7 +31,7 @@ const HINT: f64 = 0.02;
 
 /// The reason why nothing could be found about each pair, `[output][input]`, where there is one.
 ///
-/// A reason only counts where nothing *was* found, unless it [settles](Reason::settles) the pair.
+/// A reason only counts where nothing *was* found, unless it [overrides](Reason::overrides_p) the p-value.
 pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reason>>> {
     let units = frame.units.sizes().iter().filter(|size| **size > 0.0).count();
     let few = (units < MIN_UNITS).then(|| Reason::FewRows { rows: frame.rows() });

@@ -207,7 +207,7 @@ impl FitParams {
             seed: self.seed,
             held_out: if self.test.is_some() { 0.0 } else { self.held_out },
             held_out_first: true,
-            stretches: is_long(log.transitions()),
+            stretches: has_few_episodes(log.transitions()),
             graph_given: self.graph.is_some(),
             test_given: self.test.is_some(),
             origin: log.origin().cloned(),
@@ -229,7 +229,7 @@ impl Split {
     /// Holds out a share of the episodes; of stretches where there are too few episodes.
     pub fn of(data: &Transitions, share: f64, seed: u64) -> Self {
         let rows = (data.len() / MIN_STRETCHES).clamp(1, MAX_STRETCH_ROWS);
-        let parts = if is_long(data) { data.in_stretches(rows) } else { data.clone() };
+        let parts = if has_few_episodes(data) { data.in_stretches(rows) } else { data.clone() };
         if share == 0.0 || parts.episodes() < MIN_EPISODES {
             return Self { rows: (0..data.len()).collect(), learned: parts, held_out: None };
         }
@@ -243,7 +243,7 @@ impl Split {
 }
 
 /// Whether a log has so few episodes that stretches of them are held out.
-pub(crate) fn is_long(data: &Transitions) -> bool {
+pub(crate) fn has_few_episodes(data: &Transitions) -> bool {
     data.episodes() < MIN_EPISODES
 }
 

@@ -53,7 +53,7 @@ use becausal_model::{ModelKind, Scores, WorldModel};
 use crate::answer::Answer;
 use crate::episode::{Episode, replay_steps};
 use crate::error::Error;
-use crate::fit::{FitSummary, Split, is_long};
+use crate::fit::{FitSummary, Split, has_few_episodes};
 use crate::graph_view::GraphView;
 use crate::record::Record;
 use crate::train::TrainSummary;
@@ -166,7 +166,7 @@ impl Run {
         let scored_on = match &record {
             Record::Fit(fit) => {
                 // Earlier versions held nothing out of a log with few episodes.
-                let held_out = !fit.test_given && (fit.stretches || !is_long(&data));
+                let held_out = !fit.test_given && (fit.stretches || !has_few_episodes(&data));
                 if held_out { Split::of(&data, fit.held_out, fit.seed).held_out } else { None }
             }
             Record::Train(_) => None,

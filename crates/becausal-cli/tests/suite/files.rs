@@ -393,3 +393,49 @@ fn ctrl_c_in_collect_leaves_nothing() {
         assert_eq!(names(at), [""; 0], "{file}");
     }
 }
+
+#[test]
+fn two_results_of_one_name_are_refused_before_the_file_is_there() {
+    let folder = folder();
+    let at = folder.path();
+    collect(at, "d.csv");
+    let text = refused(at, &["discover", "d.csv", "-q", "-o", "./g.svg", "--picture", "g.svg"], 2);
+    assert!(text.contains("two results cannot go into one file"), "{text}");
+}
+
+#[test]
+fn a_schema_of_another_file_is_not_replaced() {
+    let folder = folder();
+    let at = folder.path();
+    fs::write(at.join("log.schema.toml"), "# of log.npz, by hand\n").expect("written");
+    let text = refused(at, &["collect", "Vacuum-v0", "-n", "50", "-q", "-o", "log.csv"], 1);
+    assert!(text.contains("which is another schema"), "{text}");
+    assert_eq!(names(at), ["log.schema.toml"]);
+    // Its own is replaced.
+    collect(at, "own.csv");
+    collect(at, "own.csv");
+}
+
+#[test]
+fn empty_cells_are_counted_and_the_option_says_what_becomes_of_them() {
+    let folder = folder();
+    let at = folder.path();
+    collect(at, "d.csv");
+    let text = fs::read_to_string(at.join("d.csv")).expect("a log");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    // A row that is not the first of its episode.
+    let episode = |line: &String| line.split(',').next().map(str::to_owned);
+    let same = |row: &usize| episode(&lines[*row]) == episode(&lines[row - 1]);
+    let row = (2..lines.len()).find(same).expect("an episode of two rows");
+    let cells: Vec<&str> = lines[row].split(',').collect();
+    lines[row] = [&[cells[0], ""], &cells[2..]].concat().join(",");
+    fs::write(at.join("d.csv"), lines.join("\n")).expect("written");
+    let column = lines[0].split(',').nth(1).expect("columns").to_owned();
+    let words = refused(at, &["check", "Vacuum-v0", "d.csv"], 1);
+    assert!(words.contains(&format!("by column: {column} 1")), "{words}");
+    assert!(words.contains("--missing drop, episode or hold"), "{words}");
+    for (missing, left) in [("drop", "299"), ("hold", "300")] {
+        let text = done(at, &["check", "Vacuum-v0", "d.csv", "--missing", missing]);
+        assert!(text.contains(&format!(": {left} transitions in")), "{text}");
+    }
+}

@@ -14,6 +14,9 @@ use super::transitions::{Parts, Transitions};
 use crate::schema::{Bounds, Kind, Schema};
 use crate::text::shown;
 
+/// Maximum number of empty cells: each takes some memory of its own.
+const MAX_GAPS: usize = 10_000_000;
+
 /// Collects the cells of a file. Columns may come in any order, the rows of a column in sequence.
 pub(super) struct Assembly {
     schema: Arc<Schema>,
@@ -60,6 +63,9 @@ impl Assembly {
             Place::Reward => (&self.any_number, &mut self.reward),
         };
         if cell.is_blank() && !cell.is_label_of(kind) {
+            if self.gaps.len() == MAX_GAPS {
+                return Err(format!("more than {MAX_GAPS} cells are empty or NaN"));
+            }
             self.gaps.add(column.len(), index);
             column.push(0.0);
             return Ok(());
@@ -152,8 +158,9 @@ impl Assembly {
         let continues = |row: usize| {
             let next = self.schema.next_slots();
             self.schema.state_slots().zip(next).all(|(now, next)| {
-                let unknown = gaps.contains(&(row, next)) || gaps.contains(&(row + 1, now));
-                unknown || self.slots[next].get(row) == self.slots[now].get(row + 1)
+                // What is not known does not show that the episode continues.
+                let known = !gaps.contains(&(row, next)) && !gaps.contains(&(row + 1, now));
+                known && self.slots[next].get(row) == self.slots[now].get(row + 1)
             })
         };
         let begins = |row: &usize| ends(row - 1) || (!self.header.sequence && !continues(row - 1));
@@ -223,7 +230,7 @@ impl Assembly {
             return Err(Problem::Missing { row, counts });
         }
         if self.missing == Missing::Hold {
-            self.hold(starts);
+            self.hold(rows, starts);
         }
         let broken: BTreeSet<usize> = self.gaps.cells().map(|(row, _)| row).collect();
         let no_state: BTreeSet<usize> = (self.gaps.cells())
@@ -275,9 +282,12 @@ impl Assembly {
         format!("{} empty or NaN ({by_column}): {done}", count(cells, "cell"))
     }
 
-    /// Fills each gap with the last value of its column in the same episode, where there is one. The
-    /// last value of a next state is the state before the step; of a flag, false.
-    fn hold(&mut self, starts: &[usize]) {
+    /// Fills each gap with the last value of its column in the same episode, where there is one.
+    ///
+    /// What the file says elsewhere comes first: the next state of a row is the state of the row after,
+    /// and the other way round. The last value of a next state is the state before the step; of a flag,
+    /// false.
+    fn hold(&mut self, rows: usize, starts: &[usize]) {
         let mut index_of = vec![None; self.slots.len()];
         for (index, place) in self.header.places.iter().enumerate() {
             if let Place::Slot(slot) = place {
@@ -285,27 +295,30 @@ impl Assembly {
             }
         }
         let (states, next) = (self.schema.state_slots(), self.schema.next_slots());
-        let mut order: Vec<(bool, usize, usize)> = (self.gaps.cells())
-            .map(|(row, index)| {
-                let is_next =
-                    matches!(self.header.places[index], Place::Slot(s) if next.contains(&s));
-                (is_next, row, index)
-            })
-            .collect();
-        order.sort_unstable();
-        for (_, row, index) in order {
+        let begins = |row: usize| starts.binary_search(&row).is_ok();
+        let numbered = self.header.has(Place::Episode);
+        let order: Vec<(usize, usize)> = self.gaps.cells().collect();
+        for (row, index) in order {
             let place = self.header.places[index];
-            // The row and column of the value that is held.
-            let (from, column) = match place {
+            // The cells that hold the value, the best first: row and column.
+            let mut sources: Vec<(usize, usize)> = Vec::new();
+            let last = row.checked_sub(1).filter(|_| !begins(row));
+            match place {
                 Place::Slot(slot) if next.contains(&slot) => {
-                    (Some(row), index_of[slot - next.start + states.start])
+                    let state = index_of[slot - next.start + states.start];
+                    let after = (row + 1 < rows && !begins(row + 1)).then_some(row + 1);
+                    sources.extend(after.zip(state).into_iter().chain(state.map(|s| (row, s))));
                 }
-                _ if starts.binary_search(&row).is_ok() => (None, Some(index)),
-                _ => (row.checked_sub(1), Some(index)),
-            };
-            let known = from.zip(column).filter(|&(row, index)| !self.gaps.contains(row, index));
+                Place::Slot(slot) if states.contains(&slot) && !self.header.sequence => {
+                    let stated = index_of[slot - states.start + next.start];
+                    sources.extend(last.zip(stated).into_iter().chain(last.map(|r| (r, index))));
+                }
+                _ => sources.extend(last.map(|row| (row, index))),
+            }
+            let known = sources.into_iter().find(|&(row, index)| !self.gaps.contains(row, index));
             let held = match (place, known) {
-                (Place::Terminated | Place::Truncated, _) => Some(0.0),
+                // Without numbered episodes an unknown flag may be an end.
+                (Place::Terminated | Place::Truncated, _) => numbered.then_some(0.0),
                 (_, Some((row, index))) => self.column(index).map(|column| column.get(row)),
                 (_, None) => None,
             };

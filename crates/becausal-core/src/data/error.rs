@@ -70,6 +70,15 @@ pub enum Problem {
         /// The path where a schema was expected.
         beside: PathBuf,
     },
+    /// The place of the schema is taken by another one.
+    #[error(
+        "its schema would replace {}, which is another schema; move that away, or give another name",
+        beside.display()
+    )]
+    OtherSchema {
+        /// The path of the schema that is there.
+        beside: PathBuf,
+    },
     /// The schema in or beside the file is wrong.
     #[error("its schema has mistakes: {0}")]
     Schema(SchemaError),

@@ -95,7 +95,13 @@ impl Writer {
         let format = Format::of(path)?;
         let problem = |problem: Problem| problem.of(path);
         if matches!(format, Format::Csv | Format::Npz) {
-            Output::check(&schema_path(path))?;
+            let beside = schema_path(path);
+            Output::check(&beside)?;
+            // Without data beside it, it may be of another file, and written by hand.
+            let is_other = |text: String| !text.starts_with(&schema.to_toml());
+            if !path.exists() && std::fs::read_to_string(&beside).is_ok_and(is_other) {
+                return Err(problem(Problem::OtherSchema { beside }));
+            }
         }
         let output = Output::create(path)?;
         #[cfg(feature = "npz")]

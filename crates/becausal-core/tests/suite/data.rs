@@ -408,9 +408,25 @@ fn empty_cells_of_a_log_with_next_states_are_dropped_end_the_episode_or_are_held
         }
         let read = |missing| courses(&hover_with(&log, missing).expect("a log"));
         assert_eq!(read(Missing::Drop), [vec![(1.0, 2.0)], vec![(3.0, 4.0)], vec![(7.0, 8.0)]]);
-        assert_eq!(read(Missing::Episode), [vec![(1.0, 2.0)], vec![(7.0, 8.0)]]);
-        let held = vec![(1.0, 2.0), (2.0, 2.0), (3.0, 4.0), (3.0, 5.0)];
-        assert_eq!(read(Missing::Hold), [held, vec![(7.0, 8.0)]]);
+        let held = read(Missing::Hold);
+        if episodes {
+            assert_eq!(read(Missing::Episode), [vec![(1.0, 2.0)], vec![(7.0, 8.0)]]);
+            // The row after says what the next state was, and the row before what the state was.
+            let whole = vec![(1.0, 2.0), (2.0, 3.0), (3.0, 4.0), (4.0, 5.0)];
+            assert_eq!(held, [whole, vec![(7.0, 8.0)]]);
+        } else {
+            // Where the next state or the state is unknown, so is whether the episode continues.
+            assert_eq!(held, [vec![(1.0, 2.0), (2.0, 2.0)], vec![(3.0, 4.0)], vec![(7.0, 8.0)]]);
+        }
+    }
+}
+
+#[test]
+fn an_unknown_end_does_not_join_two_episodes() {
+    let log = "height,on,engine,terminated\n1,0,up,0\n2,0,up,\n7,0,up,0\n8,0,up,0\n";
+    for missing in [Missing::Drop, Missing::Hold] {
+        let courses = courses(&hover_with(log, missing).expect("a log"));
+        assert_eq!(courses, [vec![(1.0, 2.0)], vec![(7.0, 8.0)]], "{missing}");
     }
 }
 

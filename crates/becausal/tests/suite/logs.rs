@@ -270,3 +270,36 @@ fn a_random_flag_is_called_chance_and_has_its_probability() {
     let answer = differing.expect("some step in which the door would differ");
     assert!(answer.sentence().contains("has a probability of"), "{}", answer.sentence());
 }
+
+/// Three variables of which each follows from the two others: none can be told apart, all are read.
+#[test]
+fn causes_that_follow_from_each_other_are_not_all_dropped() {
+    let text = "name = \"Setpoint\"\n[state]\ntemperature = { kind = \"continuous\" }\n\
+                setpoint = { kind = \"continuous\" }\ndeviation = { kind = \"continuous\" }\n\
+                [action]\nheat = { kind = \"boolean\" }\n[reward]\nr = \"-abs(deviation')\"\n";
+    let mut log = String::from("episode,temperature,setpoint,deviation,heat\n");
+    let mut stream = Stream::new(4);
+    for episode in 0..60 {
+        let (mut temperature, mut setpoint) =
+            (stream.uniform(10.0, 25.0), stream.uniform(15.0, 22.0));
+        for _ in 0..30 {
+            let heat = stream.below(2);
+            let _ = writeln!(
+                log,
+                "{episode},{temperature},{setpoint},{},{heat}",
+                setpoint - temperature
+            );
+            temperature += 0.3 * (setpoint - temperature) + heat as f64 + 0.1 * stream.normal();
+            setpoint += 0.2 * stream.normal();
+        }
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("log.csv"), log).expect("written");
+    let schema = Arc::new(Schema::parse(text).expect("a schema"));
+    let params = ReadParams::default().schema(schema);
+    let log = becausal::read(folder.path().join("log.csv"), &params).expect("a log");
+    let run = becausal::fit(&log, &small()).expect("a run");
+    for (score, limit) in run.scores().scores.variables.iter().zip([0.2, 0.2, 0.5]) {
+        assert!(score.error < limit, "{} is off by {}", score.name, score.error);
+    }
+}
