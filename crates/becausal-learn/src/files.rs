@@ -96,7 +96,7 @@ mod tests {
         for hidden in [vec![4096], vec![4096; 1000], vec![1; 100_000]] {
             manifest["hidden"] = json!(hidden);
             std::fs::write(&path, manifest.to_string()).expect("written");
-            let error = ActorCritic::load(folder.path(), &schema).err().expect("refused");
+            let error = ActorCritic::load(folder.path(), &schema).expect_err("refused");
             assert!(error.problem.contains("`hidden` is missing or wrong"), "{error}");
         }
     }

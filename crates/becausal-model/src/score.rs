@@ -152,7 +152,7 @@ impl Sums {
             if matches!(distribution, Distribution::Normal { .. }) {
                 sums.log_likelihood -= target.scale.scale.ln();
             }
-            if let Some(likeliest) = likeliest(&distribution, each.clone()) {
+            if let Some(likeliest) = likeliest(&distribution, &each) {
                 sums.labels += 1.0;
                 sums.other_labels += 1.0 - likeliest;
             }
@@ -205,7 +205,7 @@ impl Sums {
 /// numbers.
 fn likeliest<'a>(
     distribution: &Distribution,
-    each: impl Iterator<Item = &'a [f32]> + Clone,
+    each: &(impl Iterator<Item = &'a [f32]> + Clone),
 ) -> Option<f64> {
     let labels = match distribution {
         Distribution::Bernoulli => 2,

@@ -232,12 +232,11 @@ impl ContrastView<'_> {
                 let (Some(a), Some(b)) = (this.value(node), other.value(node)) else { continue };
                 let (a, b) = instead(node.variable(schema), a, b);
                 let name = title(schema, node);
-                lines.push(match node.part {
-                    Part::Action => format!("then {name} = {a} instead of {b}, by the policy"),
-                    _ => {
-                        let chance = self.chance_in_words(node, &a, &b);
-                        format!("{name} {} {a} instead of {b}{chance}", be(name))
-                    }
+                lines.push(if node.part == Part::Action {
+                    format!("then {name} = {a} instead of {b}, by the policy")
+                } else {
+                    let chance = self.chance_in_words(node, &a, &b);
+                    format!("{name} {} {a} instead of {b}{chance}", be(name))
                 });
             }
             if !lines.is_empty() {

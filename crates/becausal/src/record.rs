@@ -25,6 +25,7 @@ pub enum Record {
 
 /// How a run was fitted to a log.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an answer to another question")]
 pub struct FitRecord {
     /// The file of the log; `None` where it was in memory.
     pub data: Option<String>,

@@ -238,7 +238,7 @@ impl Assembly {
             .map(|(row, _)| row)
             .collect();
         let is_whole =
-            |row: usize| !broken.contains(&row) && !(sequence && no_state.contains(&(row + 1)));
+            |row: usize| !(broken.contains(&row) || sequence && no_state.contains(&(row + 1)));
         let mut found = Vec::new();
         let mut all = 0;
         for (&start, &end) in starts.iter().zip(&ends) {
@@ -310,8 +310,8 @@ impl Assembly {
                     sources.extend(after.zip(state).into_iter().chain(state.map(|s| (row, s))));
                 }
                 Place::Slot(slot) if states.contains(&slot) && !self.header.sequence => {
-                    let stated = index_of[slot - states.start + next.start];
-                    sources.extend(last.zip(stated).into_iter().chain(last.map(|r| (r, index))));
+                    let foretold = index_of[slot - states.start + next.start];
+                    sources.extend(last.zip(foretold).into_iter().chain(last.map(|r| (r, index))));
                 }
                 _ => sources.extend(last.map(|row| (row, index))),
             }

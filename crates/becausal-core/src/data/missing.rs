@@ -93,8 +93,8 @@ impl Gaps {
         for &(_, column) in &self.cells {
             counts[column] += 1;
         }
-        let named = names.iter().cloned().zip(counts);
-        let mut counts: Vec<(String, usize)> = named.filter(|(_, count)| *count > 0).collect();
+        let each = names.iter().cloned().zip(counts);
+        let mut counts: Vec<(String, usize)> = each.filter(|(_, count)| *count > 0).collect();
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         counts
     }

@@ -1,5 +1,6 @@
 //! Transitions and their files: written data is read back exactly, and wrong data is rejected.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -456,7 +457,7 @@ proptest! {
         let mut episode = 0;
         for row in 0..30 {
             let height = if gaps[row] { String::new() } else { row.to_string() };
-            log.push_str(&format!("{episode},{height},0,up\n"));
+            let _ = writeln!(log, "{episode},{height},0,up");
             episode += usize::from(ends[row]);
         }
         for missing in [Missing::Drop, Missing::Episode] {

@@ -111,11 +111,10 @@ fn truth(steps: &[Logged], at: usize, other: usize) -> f64 {
 /// Asks why not each other device in some steps. Returns how often the sign of the difference is right,
 /// where it is not negligible, and the caveats.
 fn signs(run: &Run, episodes: &[Vec<Logged>]) -> (f64, Vec<Vec<String>>) {
-    let (mut right, mut asked) = (0, 0);
+    let (mut right, mut asked) = (0_usize, 0_usize);
     let mut caveats = Vec::new();
-    for episode in 0..10 {
+    for (episode, steps) in episodes.iter().enumerate().take(10) {
         let moment = run.recorded(episode, 7).expect("a step");
-        let steps = &episodes[episode];
         for other in (0..3).filter(|&other| other != steps[7].1) {
             let Ok(answer) = run.why_not(&moment, DEVICES[other], &Ask::default()) else {
                 continue;
