@@ -59,7 +59,7 @@ for target in "${targets[@]}"; do
         -print_final_stats=1 -artifact_prefix="artifacts/$target/" "${dictionary[@]}" \
         "corpus/$target" "seeds/$target" >"$log" 2>&1 &
     process=$!
-    trap 'kill "$process" 2>/dev/null; rm -rf "/dev/shm/becausal-fuzz/$process"' EXIT
+    trap 'kill "$process" 2>/dev/null || true; rm -rf "/dev/shm/becausal-fuzz/$process"' EXIT
     wait "$process" || crashes=1
     rm -rf "/dev/shm/becausal-fuzz/$process"
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1)
