@@ -26,7 +26,7 @@ struct Size {
     states: usize,
 }
 
-const USUAL: Size = Size { rows: 10_000, members: 3, training: 1000, steps: 24, states: 60 };
+const USUAL: Size = Size { rows: 10_000, members: 3, training: 800, steps: 24, states: 60 };
 const QUICK: Size = Size { rows: 600, members: 2, training: 60, steps: 6, states: 5 };
 
 /// How many steps the explanations look ahead.
