@@ -6,13 +6,14 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use becausal::MemoryLimit;
 use becausal::run::{Saved, TrainingRun};
 use becausal_fuzz::{InputFile, bounded, fixtures};
 use libfuzzer_sys::fuzz_target;
 
 static RUN: LazyLock<PathBuf> = LazyLock::new(|| {
     let run = fixtures::run();
-    assert!(TrainingRun::resume(&run, None).is_ok(), "run `scripts/fuzz.sh seeds` again");
+    assert!(TrainingRun::resume(&run, None, MemoryLimit::default()).is_ok(), "run `scripts/fuzz.sh seeds` again");
     run
 });
 static FILE: LazyLock<InputFile> = LazyLock::new(|| InputFile::at(&RUN.join("checkpoint.json")));
@@ -20,7 +21,7 @@ static FILE: LazyLock<InputFile> = LazyLock::new(|| InputFile::at(&RUN.join("che
 fuzz_target!(|input: &[u8]| {
     FILE.put(input);
     let _ = Saved::read(&RUN);
-    if let Err(error) = bounded(64 << 20, || TrainingRun::resume(&RUN, None)) {
+    if let Err(error) = bounded(64 << 20, || TrainingRun::resume(&RUN, None, MemoryLimit::default())) {
         assert!(!error.to_string().is_empty());
     }
 });

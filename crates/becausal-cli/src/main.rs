@@ -70,7 +70,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
         let text = text.strip_prefix("error: ").unwrap_or(&text);
         return tell(&Failure::wrong_arguments(text.trim_end()), true);
     }
-    // A reader that stops reading has read enough; standard output that is full has not got it all.
+    // What cannot be printed in full is a failure.
     match error.print() {
         Ok(()) if error.use_stderr() => ExitCode::from(failure::USAGE),
         Ok(()) => match std::io::stdout().flush() {

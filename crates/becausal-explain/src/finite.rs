@@ -11,7 +11,7 @@ const MAX_DISTANCE: f64 = 1e6;
 const REWARD_HINT: &str =
     "look for an overflow, a division by zero or the logarithm of 0 in the reward term";
 const PREDICTED_HINT: &str = "the model predicts it; the state may lie far outside the data";
-const RECORDED_HINT: &str = "it was recorded so";
+const RECORDED_HINT: &str = "this is the recorded value";
 
 /// Passes a trajectory on in which every number is finite.
 pub(super) fn check_finite(trajectory: Trajectory) -> Result<Trajectory, ExplainError> {

@@ -2,7 +2,7 @@
 
 use becausal_core::data::Transitions;
 use becausal_core::schema::{Kind, Role, Schema, Variable};
-use becausal_discovery::{CausalGraph, Pair, Reason, Verdict};
+use becausal_discovery::{CausalGraph, CauseId, Pair, Reason, Verdict};
 
 /// Minimum strength at which a suspected proxy is still a parent.
 const MIN_PROXY_STRENGTH: f64 = 0.05;
@@ -113,10 +113,12 @@ impl Structure {
                 Some(Reason::Constant { .. } | Reason::NeverVaried { .. }) => continue,
                 Some(Reason::Duplicate { of }) => {
                     let twin = graph.causes().iter().position(|name| name == of);
-                    let is_kept = |twin| {
+                    // The twin is kept if it is read already, or will be.
+                    let is_kept = |twin: usize| {
+                        let pair = graph.pair(CauseId(twin), pair.effect);
+                        let is_first = twin == effect || (twin < cause && cause != effect);
                         structure.parents[effect].contains(&twin)
-                            || twin == effect
-                            || (twin < cause && cause != effect)
+                            || (is_first && pair.verdict == Verdict::Untestable)
                     };
                     if twin.is_some_and(is_kept) {
                         continue;

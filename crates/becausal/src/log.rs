@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use becausal_core::data::{self, Missing, Origin, ReadOptions};
+use becausal_core::data::{self, MAX_SCHEMA_BYTES, Missing, Origin, ReadOptions};
 use becausal_core::text::read_text;
 use becausal_core::{MemoryLimit, Schema, Transitions};
 use becausal_envs::find;
@@ -56,9 +56,6 @@ impl ReadParams {
         Self { missing, ..self }
     }
 }
-
-/// Maximum size of a schema in bytes.
-const MAX_SCHEMA_BYTES: u64 = 16 << 20;
 
 /// Reads a schema from a file (TOML), or takes that of a built-in environment by its id.
 ///

@@ -58,6 +58,9 @@ use crate::graph_view::GraphView;
 use crate::record::Record;
 use crate::train::TrainSummary;
 
+/// How often a run is read because another one took its place in the meantime.
+const MAX_READS: usize = 3;
+
 /// Everything that was learned: schema, data, graph, model, policy and environment if any, and how it
 /// was made.
 pub struct Run {
@@ -144,6 +147,19 @@ impl Run {
     /// When it is not one, something in it cannot be read, or it is too large.
     pub fn open_within(path: impl AsRef<Path>, memory: MemoryLimit) -> Result<Self, Error> {
         let path = path.as_ref();
+        // A fit may put another run into the folder while this one is read.
+        for _ in 1..MAX_READS {
+            let before = identity(path);
+            let run = Self::read(path, memory);
+            if identity(path) == before {
+                return run;
+            }
+        }
+        Self::read(path, memory)
+    }
+
+    /// Reads every part of a run.
+    fn read(path: &Path, memory: MemoryLimit) -> Result<Self, Error> {
         let directory = RunDirectory::open(path)?;
         let schema = Arc::clone(directory.schema());
         let record = Record::parse(&directory.read_config()?).map_err(|problem| RunError {
@@ -523,4 +539,19 @@ fn environment(record: &Record, schema: &Schema) -> Result<Option<AnyEnvironment
             }
         }
     })
+}
+
+/// Which folder a path leads to; `None` where it is not there, or the system does not say.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = std::fs::metadata(path).ok()?;
+        Some((metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
 }

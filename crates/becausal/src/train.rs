@@ -186,7 +186,7 @@ pub fn train_policy(
 }
 
 /// Continues the training in a folder from its last checkpoint, with its own settings; only `steps`,
-/// `until` and `progress` of the parameters count.
+/// `until`, `memory` and `progress` of the parameters count.
 ///
 /// # Errors
 /// When there is no checkpoint or it is damaged, the training breaks down, or the listener stops it.
@@ -200,7 +200,9 @@ pub fn resume(path: impl AsRef<Path>, params: &TrainParams) -> Result<Run, Error
 /// # Errors
 /// As [`resume`].
 pub fn resume_policy(path: impl AsRef<Path>, params: &TrainParams) -> Result<Trained, Error> {
-    learn(TrainingRun::resume(path.as_ref(), params.steps)?, params)
+    let run = TrainingRun::resume(path.as_ref(), params.steps, params.memory)?;
+    check_training(&run.config().settings, run.directory().schema(), params.memory)?;
+    learn(run, params)
 }
 
 fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Trained, Error> {

@@ -12,7 +12,7 @@ use super::missing::{Gaps, Missing, in_words, stretches};
 use super::read::Recording;
 use super::transitions::{Parts, Transitions};
 use crate::schema::{Bounds, Kind, Schema};
-use crate::text::shown;
+use crate::text::{counted, shown};
 
 /// Maximum number of empty cells: each takes some memory of its own.
 const MAX_GAPS: usize = 10_000_000;
@@ -112,7 +112,7 @@ impl Assembly {
                 return Err(Problem::Columns(vec![format!(
                     "column `{}` has {}, others have {rows}",
                     shown(&self.header.names[index]),
-                    count(self.rows(index), "row")
+                    counted(self.rows(index), "row")
                 )]));
             }
         }
@@ -130,7 +130,7 @@ impl Assembly {
             notes.push(format!(
                 "no next states in the file: each row's next state is taken from the row after it; \
                  the last row of each of {} gives none and was left out",
-                count(starts.len(), "episode")
+                counted(starts.len(), "episode")
             ));
             self.take_next_states(&stretches)
         } else {
@@ -149,17 +149,15 @@ impl Assembly {
             let flagged = |column: &Column| !column.is_empty() && column.get(row) != 0.0;
             flagged(&self.terminated) || flagged(&self.truncated)
         };
-        let gaps: BTreeSet<(usize, usize)> = (self.gaps.cells())
-            .filter_map(|(row, index)| match self.header.places[index] {
-                Place::Slot(slot) => Some((row, slot)),
-                _ => None,
-            })
-            .collect();
+        let index_of = self.columns_of_slots();
+        let is_known = |row: usize, slot: usize| {
+            index_of[slot].is_some_and(|index| !self.gaps.contains(row, index))
+        };
         let continues = |row: usize| {
             let next = self.schema.next_slots();
             self.schema.state_slots().zip(next).all(|(now, next)| {
                 // What is not known does not show that the episode continues.
-                let known = !gaps.contains(&(row, next)) && !gaps.contains(&(row + 1, now));
+                let known = is_known(row, next) && is_known(row + 1, now);
                 known && self.slots[next].get(row) == self.slots[now].get(row + 1)
             })
         };
@@ -167,7 +165,7 @@ impl Assembly {
         let starts: Vec<usize> = std::iter::once(0).chain((1..rows).filter(begins)).collect();
         notes.push(format!(
             "no column `episode`: found {}, each ending at a row that {}",
-            count(starts.len(), "episode"),
+            counted(starts.len(), "episode"),
             if self.header.sequence {
                 "is marked as the last"
             } else {
@@ -267,7 +265,7 @@ impl Assembly {
 
     /// What was done with empty cells.
     fn about_gaps(&self, cells: usize, by_column: &str, left_out: usize) -> String {
-        let left_out = count(left_out, "transition");
+        let left_out = counted(left_out, "transition");
         let done = match self.missing {
             Missing::Hold => format!(
                 "the last value before it in the episode is used; {left_out} without one left out"
@@ -279,7 +277,7 @@ impl Assembly {
                 format!("{left_out} left out, and what comes after is an episode of its own")
             }
         };
-        format!("{} empty or NaN ({by_column}): {done}", count(cells, "cell"))
+        format!("{} empty or NaN ({by_column}): {done}", counted(cells, "cell"))
     }
 
     /// Fills each gap with the last value of its column in the same episode, where there is one.
@@ -288,12 +286,7 @@ impl Assembly {
     /// and the other way round. The last value of a next state is the state before the step; of a flag,
     /// false.
     fn hold(&mut self, rows: usize, starts: &[usize]) {
-        let mut index_of = vec![None; self.slots.len()];
-        for (index, place) in self.header.places.iter().enumerate() {
-            if let Place::Slot(slot) = place {
-                index_of[*slot] = Some(index);
-            }
-        }
+        let index_of = self.columns_of_slots();
         let (states, next) = (self.schema.state_slots(), self.schema.next_slots());
         let begins = |row: usize| starts.binary_search(&row).is_ok();
         let numbered = self.header.has(Place::Episode);
@@ -327,6 +320,17 @@ impl Assembly {
                 self.gaps.remove(row, index);
             }
         }
+    }
+
+    /// The column of the file that each slot is read from.
+    fn columns_of_slots(&self) -> Vec<Option<usize>> {
+        let mut columns = vec![None; self.slots.len()];
+        for (index, place) in self.header.places.iter().enumerate() {
+            if let Place::Slot(slot) = place {
+                columns[*slot] = Some(index);
+            }
+        }
+        columns
     }
 
     fn column(&self, index: usize) -> Option<&Column> {
@@ -469,10 +473,6 @@ fn numbers(column: Column) -> Vec<f64> {
         Column::Numbers(values) => values,
         _ => unreachable!("rewards are stored as numbers"),
     }
-}
-
-fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The column `episode`: any number or text, the same in all rows of an episode.

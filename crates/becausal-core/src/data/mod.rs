@@ -44,7 +44,7 @@ pub use missing::Missing;
 pub use origin::Origin;
 #[cfg(feature = "parquet")]
 pub use parquet::is_decoding_parquet;
-pub use read::{ReadOptions, Recording, read, schema_path};
+pub use read::{MAX_SCHEMA_BYTES, ReadOptions, Recording, read, schema_path};
 pub use statistics::Spread;
 pub use transitions::{EpisodeSplit, Row, Transitions};
 pub use write::{Format, Writer, write};

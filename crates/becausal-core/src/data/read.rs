@@ -34,7 +34,7 @@ pub struct ReadOptions {
 }
 
 /// Maximum size of a schema in bytes. The largest that people write have some hundred lines.
-pub(crate) const MAX_SCHEMA_BYTES: u64 = 16 << 20;
+pub const MAX_SCHEMA_BYTES: u64 = 16 << 20;
 
 /// Maximum length of the name of a column in bytes.
 const MAX_NAME_BYTES: usize = 1000;

@@ -77,7 +77,7 @@ impl Lock {
             lock.describe()?;
             return Ok(lock);
         }
-        Err(io::Error::other("its lock file changes all the time").into())
+        Err(io::Error::other("its lock file keeps changing").into())
     }
 
     /// Writes who holds it.

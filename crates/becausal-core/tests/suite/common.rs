@@ -1,8 +1,8 @@
-//! Transitions with every kind of variable, shared by several tests.
+//! Transitions with every kind of variable, and logs written by hand, shared by several tests.
 
 use std::sync::Arc;
 
-use becausal_core::data::Row;
+use becausal_core::data::{Missing, ReadOptions, Recording, Row, read};
 use becausal_core::schema::Kind;
 use becausal_core::{Schema, Stream, Transitions};
 
@@ -69,4 +69,40 @@ pub fn mixed(rows: usize, length: usize, seed: u64) -> Transitions {
         });
     }
     transitions
+}
+
+/// A schema of a few variables, for logs written by hand.
+pub const HOVER: &str = r#"name = "Hover"
+[state]
+height = { kind = "continuous" }
+on = { kind = "boolean" }
+[action]
+engine = { kind = "categorical", labels = ["off", "up"] }
+[reward]
+"height" = "height' - height"
+[termination]
+when = "height' >= 100"
+"#;
+
+/// Reads a log of this schema; the error is without the path.
+pub fn hover(text: &str) -> Result<Recording, String> {
+    hover_with(text, Missing::Refuse)
+}
+
+/// The same, with a choice for empty cells.
+pub fn hover_with(text: &str, missing: Missing) -> Result<Recording, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log.csv");
+    std::fs::write(&path, text).expect("written");
+    let schema = Some(Arc::new(Schema::parse(HOVER).expect("a valid schema")));
+    let shorten = |text: String| text.replace(&format!("{}: ", path.display()), "");
+    read(&path, &ReadOptions { schema, missing, ..ReadOptions::default() })
+        .map_err(|error| shorten(error.to_string()))
+}
+
+/// The numbers of a column.
+pub fn numbers(transitions: &Transitions, name: &str) -> Vec<f64> {
+    let slots = transitions.schema().slots();
+    let slot = slots.iter().position(|slot| slot.name == name).expect(name);
+    transitions.column(slot).to_numbers()
 }

@@ -2,4 +2,5 @@
 
 mod common;
 mod data;
+mod missing;
 mod schema;

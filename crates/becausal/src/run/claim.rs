@@ -225,7 +225,7 @@ impl Claim {
         }
         let folder = real_folder(path).filter(|folder| folder.file_name().is_some());
         claim.folder = folder.ok_or_else(|| {
-            refuse("has no name of its own; give the name of a folder for the run".to_owned())
+            refuse("is not the name of a folder; give one for the run".to_owned())
         })?;
         let taken = match Lock::take(&claim.beside("lock")) {
             Err(LockError::System(error)) if is_forbidden(&error) && claim.folder.is_dir() => {

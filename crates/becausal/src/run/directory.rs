@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use becausal_core::data::{self, ReadOptions, write_atomically};
+use becausal_core::data::{self, MAX_SCHEMA_BYTES, ReadOptions, write_atomically};
 use becausal_core::text::read_text;
 use becausal_core::{MemoryLimit, Schema, Transitions};
 use becausal_discovery::CausalGraph;
@@ -16,9 +16,6 @@ use super::claim::Claim;
 use super::contents::{BEGUN, run_of};
 /// Maximum size of a graph in bytes: a line for each of some million pairs.
 pub(crate) const MAX_GRAPH_BYTES: u64 = 512 << 20;
-
-/// Maximum size of a schema in bytes.
-const MAX_TEXT_BYTES: u64 = 16 << 20;
 
 /// A run directory that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +95,7 @@ impl RunDirectory {
             Claim::recover(path)?;
         }
         let file = path.join("schema.toml");
-        let text = read_text(&file, MAX_TEXT_BYTES).map_err(|error| RunError {
+        let text = read_text(&file, MAX_SCHEMA_BYTES).map_err(|error| RunError {
             path: path.to_owned(),
             problem: if path.join(BEGUN).exists() {
                 NOTHING_TO_RESUME.to_owned()

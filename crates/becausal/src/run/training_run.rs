@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use becausal_core::MemoryLimit;
 use becausal_core::data::write_atomically;
 use becausal_core::env::Options;
 use becausal_envs::Entry;
@@ -124,11 +125,15 @@ impl TrainingRun {
     }
 
     /// Resumes the training in a folder from its last checkpoint. `steps`, if given, are the
-    /// real steps in all from now on.
+    /// real steps in all from now on. Its data may take this much memory.
     ///
     /// # Errors
     /// When there is no checkpoint, or it is damaged.
-    pub fn resume(path: &Path, steps: Option<usize>) -> Result<Self, TrainError> {
+    pub fn resume(
+        path: &Path,
+        steps: Option<usize>,
+        memory: MemoryLimit,
+    ) -> Result<Self, TrainError> {
         let directory = RunDirectory::open(path)?;
         let claim = Claim::to_resume(path)?;
         let refuse = |file: &str, problem: String| RunError { path: path.join(file), problem };
@@ -153,8 +158,11 @@ impl TrainingRun {
         let folder = named["folder"].as_str().filter(|name| !name.contains(['/', '\\']));
         let folder = folder.ok_or_else(|| refuse("checkpoint.json", "names no folder".into()))?;
         let environment = config.make()?;
-        let data =
-            if path.join("data.parquet").exists() { Some(directory.read_data()?) } else { None };
+        let data = if path.join("data.parquet").exists() {
+            Some(directory.read_data_within(memory)?)
+        } else {
+            None
+        };
         let training = Training::resume(
             &path.join("checkpoints").join(folder),
             &environment,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use becausal::{Ask, FitParams, Log, Missing, ReadParams, Run, Schema, ScoredOn, Stream};
+use becausal::{Ask, FitParams, Log, ReadParams, Run, Schema, ScoredOn, Stream};
 
 /// A greenhouse whose rules are known.
 struct Greenhouse {
@@ -86,10 +86,15 @@ fn read(episodes: &[Vec<Logged>], twice: bool) -> Log {
          [reward]\ncomfort = \"-abs(temperature' - 21)\"\ndamp = \"if(humidity' > 65, -1, 0)\"\n\
          energy = \"if(device == heat, -0.3, 0)\"\n"
     );
+    log_of(&schema, &text)
+}
+
+/// A log from the texts of its schema and of its rows.
+fn log_of(schema: &str, rows: &str) -> Log {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("log.csv");
-    std::fs::write(&path, text).expect("written");
-    let schema = Arc::new(Schema::parse(&schema).expect("a schema"));
+    std::fs::write(&path, rows).expect("written");
+    let schema = Arc::new(Schema::parse(schema).expect("a schema"));
     becausal::read(&path, &ReadParams::default().schema(schema)).expect("a log")
 }
 
@@ -220,11 +225,7 @@ fn what_was_never_tried_cannot_be_told_and_the_rest_of_an_action_is_as_recorded(
         let (x, a, b) = (stream.normal(), stream.below(2), stream.below(2));
         let _ = writeln!(log, "{},{x},{a},{b}", row / 20);
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("log.csv"), log).expect("written");
-    let schema = Arc::new(Schema::parse(text).expect("a schema"));
-    let params = ReadParams::default().schema(schema).missing(Missing::Drop);
-    let log = becausal::read(folder.path().join("log.csv"), &params).expect("a log");
+    let log = log_of(text, &log);
     let run = becausal::fit(&log, &FitParams::default().members(1).steps(20)).expect("a run");
     let moment = run.recorded(0, 3).expect("a step");
     let [a, b] = moment.action() else { panic!("two actions") };
@@ -247,11 +248,7 @@ fn a_random_flag_is_called_chance_and_has_its_probability() {
         let _ = writeln!(log, "{},{},{}", row / 20, u8::from(open), u8::from(push));
         open = stream.uniform(0.0, 1.0) < if push { 0.7 } else { 0.2 };
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("log.csv"), log).expect("written");
-    let schema = Arc::new(Schema::parse(text).expect("a schema"));
-    let params = ReadParams::default().schema(schema);
-    let log = becausal::read(folder.path().join("log.csv"), &params).expect("a log");
+    let log = log_of(text, &log);
     let run = becausal::fit(&log, &small()).expect("a run");
     let score = run.scores().scores.variables[0].clone();
     assert!(!score.is_certain());
@@ -292,11 +289,7 @@ fn causes_that_follow_from_each_other_are_not_all_dropped() {
             setpoint += 0.2 * stream.normal();
         }
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("log.csv"), log).expect("written");
-    let schema = Arc::new(Schema::parse(text).expect("a schema"));
-    let params = ReadParams::default().schema(schema);
-    let log = becausal::read(folder.path().join("log.csv"), &params).expect("a log");
+    let log = log_of(text, &log);
     let run = becausal::fit(&log, &small()).expect("a run");
     for (score, limit) in run.scores().scores.variables.iter().zip([0.2, 0.2, 0.5]) {
         assert!(score.error < limit, "{} is off by {}", score.name, score.error);

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use becausal::MemoryLimit;
 use becausal::run::{TrainingRun, masked};
 use becausal_core::Policy;
 use becausal_core::env::{AnyEnvironment, EnvironmentError, Options, StepResult, TimeLimit};
@@ -61,7 +62,7 @@ fn a_checkpoint_that_a_kill_left_behind_is_removed_at_the_next_start() {
     let left = path.join("checkpoints").join("epoch-000099").join("agent");
     fs::create_dir_all(&left).expect("made");
     fs::write(left.join("manifest.json"), "{").expect("written");
-    TrainingRun::resume(&path, None).expect("resumed");
+    TrainingRun::resume(&path, None, MemoryLimit::default()).expect("resumed");
     let kept = fs::read_dir(path.join("checkpoints")).expect("a folder").count();
     assert_eq!(kept, 1);
 }
@@ -88,7 +89,8 @@ fn a_training_that_was_ended_goes_on_as_if_it_had_not_been() {
         fs::write(&metrics, ahead).expect("written");
         drop(first);
 
-        let mut again = TrainingRun::resume(&broken, None).expect("resumed");
+        let mut again =
+            TrainingRun::resume(&broken, None, MemoryLimit::default()).expect("resumed");
         assert_eq!(again.training.epoch, 2);
         to_the_end(&mut again);
         assert_eq!(again.training.real_steps, run.training.real_steps, "{model}");
