@@ -327,9 +327,9 @@ pub struct Explain {
 pub struct Audit {
     /// The run whose explanations are examined
     pub run: PathBuf,
-    /// Who acts (default: the policy of the run)
-    #[arg(long, value_parser = ["random"])]
-    pub policy: Option<String>,
+    /// Who acts: `random`, or the folder of a trained run or of its policy (default: the policy of this run)
+    #[arg(long, value_name = "random|RUN")]
+    pub policy: Option<PathBuf>,
     /// In how many states all other actions are tried
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub states: usize,

@@ -1,5 +1,7 @@
 //! `becausal audit`: how often do the explanations of a run hold in its environment?
 
+use std::path::Path;
+
 use becausal::progress::Listener;
 use becausal::render::AuditText;
 use becausal::{AuditParams, Error, Run};
@@ -19,13 +21,14 @@ pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
         progress: Listener::new(Shown::new(common.quiet)),
         ..AuditParams::default()
     };
-    let found = match &arguments.policy {
-        Some(_) => run.audit_at_random(&params),
+    let found = match arguments.policy.as_deref() {
+        Some(policy) if policy == Path::new("random") => run.audit_at_random(&params),
+        Some(folder) => run.audit_of(folder, &params),
         None => run.audit(&params),
     };
     let found = found.map_err(|error| match error {
         Error::Missing { part: "policy", .. } => {
-            Failure::usage(format!("{error} (--policy random)"))
+            Failure::usage(format!("{error} (--policy random, or the folder of a trained run)"))
         }
         error => Failure::from(error),
     })?;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use becausal::data::write_atomically;
 use becausal::env::{action_text, find};
-use becausal::explain::{Contrast, Decision};
+use becausal::explain::{Contrast, Decision, Measure};
 use becausal::render::{Alignment, AuditText, Explained, Table, subjects};
 use becausal::{Audit, ReportPage, ReportParams, Run, quoted, quoted_path};
 use clap::Parser;
@@ -261,14 +261,18 @@ fn audit_sentence(audit: &Audit) -> String {
     if audit.cases == 0 {
         return "There was no other action to audit.".to_owned();
     }
-    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    let scores = &audit.explanations.by_kind;
+    let percent = |measure| match scores.value(measure) {
+        Some(share) => format!("{:.0} %", 100.0 * share),
+        None => "none".to_owned(),
+    };
     format!(
         "Audited in {} from {}: of the changes that such explanations claim, {} happen; of the changes that \
          happen, they claim {}; the sign of the reward difference is right in {}.",
         counted(audit.cases, "other case"),
         counted(audit.states, "state"),
-        percent(audit.changes.precision()),
-        percent(audit.changes.recall()),
-        percent(audit.sign)
+        percent(Measure::Precision),
+        percent(Measure::Recall),
+        percent(Measure::Sign)
     )
 }

@@ -102,4 +102,15 @@ impl Environment for AimTest {
             truncated: false,
         })
     }
+
+    fn renew_noise(&mut self, seed: u64) -> bool {
+        self.noise = Stream::new(seed);
+        true
+    }
+
+    fn set_state(&mut self, state: &[f64]) -> bool {
+        let Ok(state) = <[f64; 5]>::try_from(state) else { return false };
+        self.place(state);
+        true
+    }
 }

@@ -73,6 +73,8 @@ pub struct BuildMarine {
     state: [f64; 6],
     /// One number is drawn per step, so that the noise does not depend on the action.
     noise: Stream,
+    /// The next step's number is drawn again if it has to send workers: see [`Environment::hide_noise`].
+    hidden: bool,
     over: bool,
 }
 
@@ -91,6 +93,7 @@ impl BuildMarine {
             time: 0,
             state: [0.0; 6],
             noise,
+            hidden: false,
             over: false,
         };
         environment.reset(0);
@@ -297,6 +300,10 @@ impl Environment for BuildMarine {
         check_step(&self.schema, self.over, action)?;
         let marines = self.marines;
         let mut stream = Stream::new(self.noise.next_u64());
+        if std::mem::take(&mut self.hidden) {
+            // There is no mean of a field: another one of its own.
+            stream = Stream::new(stream.next_u64());
+        }
         let choice = (0..5).find(|&index| index as f64 == action[0]).unwrap_or(0);
         self.act(choice, &mut stream);
         self.over = self.time >= END_CALLS;
@@ -308,5 +315,17 @@ impl Environment for BuildMarine {
             terminated: self.over,
             truncated: false,
         })
+    }
+
+    fn renew_noise(&mut self, seed: u64) -> bool {
+        self.noise = Stream::new(seed);
+        true
+    }
+
+    /// A step shows its noise, the fields that idle workers go to, if it was recorded: a worker that is idle
+    /// is sent under every action. Where each worker is in its cycle counts among the rules.
+    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
+        self.hidden = recorded.is_none();
+        true
     }
 }

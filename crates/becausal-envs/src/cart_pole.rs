@@ -128,4 +128,10 @@ impl Environment for CartPole {
             truncated: false,
         })
     }
+
+    fn set_state(&mut self, state: &[f64]) -> bool {
+        let Ok(state) = <[f64; 4]>::try_from(state) else { return false };
+        self.place(state);
+        true
+    }
 }

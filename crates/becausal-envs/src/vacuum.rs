@@ -107,4 +107,10 @@ impl Environment for Vacuum {
             truncated: false,
         })
     }
+
+    fn set_state(&mut self, state: &[f64]) -> bool {
+        let Ok(state) = <[f64; 3]>::try_from(state) else { return false };
+        self.place(state);
+        true
+    }
 }

@@ -35,8 +35,6 @@
 mod agent;
 mod ask;
 mod audit;
-mod audit_case;
-mod audit_findings;
 pub mod chain;
 mod change;
 mod contrast;
@@ -53,8 +51,10 @@ mod tally;
 
 pub use agent::Agent;
 pub use ask::Ask;
-pub use audit::{Acting, Audit, AuditParams, CurvePoint, Trivial, audit};
-pub use audit_case::{AuditCase, Auditor};
+pub use audit::{
+    Acting, Audit, AuditAnswer, AuditCase, AuditParams, Auditor, CurvePoint, Line, Measure, Score,
+    Scores, audit,
+};
 pub use change::Change;
 pub use contrast::{Comparison, Contrast, ContrastiveExplanan};
 pub use credit::{Credit, CreditPart};

@@ -60,6 +60,40 @@ impl Scale {
         range.clone().zip(deviations).any(|(at, d)| exceeds(left[at], right[at], *d, share))
     }
 
+    /// Whether an effect changes in the same direction in two courses, from `from` to `real` and to
+    /// `claimed`, in every number that really changes by more than a share of its standard deviation. A
+    /// label has to be the same.
+    #[must_use]
+    pub fn same_direction(
+        &self,
+        effect: usize,
+        [from, real, claimed]: [&[f64]; 3],
+        share: f64,
+    ) -> bool {
+        let (range, deviations) = &self.effects[effect];
+        range.clone().zip(deviations).all(|(at, deviation)| match deviation {
+            _ if !exceeds(from[at], real[at], *deviation, share) => true,
+            Some(_) => (real[at] - from[at]) * (claimed[at] - from[at]) > 0.0,
+            None => claimed[at] == real[at],
+        })
+    }
+
+    /// The error of the claimed change of a numeric effect and the size of the real one, both in standard
+    /// deviations of the variable; `None` for labels, and for a variable that never varies.
+    #[must_use]
+    pub fn sizes(&self, effect: usize, [from, real, claimed]: [&[f64]; 3]) -> Option<[f64; 2]> {
+        let (range, deviations) = &self.effects[effect];
+        let mut sizes = None;
+        for (at, deviation) in range.clone().zip(deviations) {
+            if let Some(deviation) = deviation.filter(|deviation| *deviation > 0.0) {
+                let [error, size] = sizes.get_or_insert([0.0, 0.0]);
+                *error += (claimed[at] - real[at]).abs() / deviation;
+                *size += (real[at] - from[at]).abs() / deviation;
+            }
+        }
+        sizes
+    }
+
     /// Whether two values of a node differ. Actions and rewards differ unless they are equal up to
     /// rounding.
     #[must_use]

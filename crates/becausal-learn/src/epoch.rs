@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use becausal_core::Stream;
-use becausal_core::data::Transitions;
+use becausal_core::data::{Coverage, Transitions};
 use becausal_model::{ModelKind, Structure, WorldModel};
 
-use super::coverage::Coverage;
 use super::dream::{Dream, DreamOptions};
 use super::error::LearningError;
 use super::experience::Experience;

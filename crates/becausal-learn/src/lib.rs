@@ -9,7 +9,6 @@ mod action_space;
 mod actor_critic;
 mod checkpoint;
 mod conclusion;
-mod coverage;
 mod dream;
 mod epoch;
 mod error;
@@ -28,7 +27,6 @@ mod training;
 
 pub use action_space::ActionSpace;
 pub use actor_critic::ActorCritic;
-pub use coverage::Coverage;
 pub use dream::{Dream, DreamOptions};
 pub use error::LearningError;
 pub use evaluation::{Evaluation, evaluate};

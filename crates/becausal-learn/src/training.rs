@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use becausal_core::Stream;
-use becausal_core::data::Transitions;
+use becausal_core::data::{Coverage, Transitions};
 use becausal_core::env::{AnyEnvironment, Environment};
 use becausal_core::schema::Schema;
 use becausal_discovery::{CausalGraph, DiscoverParams, discover};
 use becausal_model::{ModelParams, Sizes, WorldModel};
 
 use super::actor_critic::ActorCritic;
-use super::coverage::Coverage;
 use super::error::LearningError;
 use super::evaluation::{Evaluation, evaluate};
 use super::observation::Running;

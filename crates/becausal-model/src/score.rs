@@ -64,6 +64,18 @@ impl Scores {
         self.variables.iter().map(|v| v.error).sum::<f64>() / self.variables.len().max(1) as f64
     }
 
+    /// The median of the errors of the variables, in standard deviations; 0 without variables.
+    #[must_use]
+    pub fn median_error(&self) -> f64 {
+        let mut errors: Vec<f64> = self.variables.iter().map(|variable| variable.error).collect();
+        errors.sort_by(f64::total_cmp);
+        match errors.len() {
+            0 => 0.0,
+            count if count % 2 == 1 => errors[count / 2],
+            count => f64::midpoint(errors[count / 2 - 1], errors[count / 2]),
+        }
+    }
+
     /// The log-likelihood of a row: the sum over the effects.
     #[must_use]
     pub fn log_likelihood(&self) -> f64 {

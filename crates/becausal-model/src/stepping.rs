@@ -29,9 +29,16 @@ impl Dynamics for WorldModel {
         let mut values = Vec::with_capacity(self.encoding.targets().len());
         for target in self.encoding.targets() {
             let distribution = target.head.distribution;
+            let parameters = target.head.parameters(&outputs, 0);
             let (own, rest) = noise.split_at(distribution.noises());
+            let (&recorded, rest) = rest.split_first().expect("a deviation after every noise");
             noise = rest;
-            values.push(distribution.value(target.head.parameters(&outputs, 0), own));
+            values.push(match distribution.deviation(parameters) {
+                Some(deviation) => {
+                    distribution.value(parameters, &[own[0] * common(recorded, deviation)])
+                }
+                None => distribution.value(parameters, own),
+            });
         }
         self.prediction(&values)
     }
@@ -48,10 +55,13 @@ impl Dynamics for WorldModel {
                 None => outcomes[target.slot - outcome_start],
             };
             let distribution = target.head.distribution;
+            let parameters = target.head.parameters(&outputs, 0);
             let own = &mut noise[at..][..distribution.noises()];
             at += distribution.noises();
             let value = self.encoding.encode_target(index, observed);
-            distribution.noise_of(target.head.parameters(&outputs, 0), value, own);
+            distribution.noise_of(parameters, value, own);
+            noise[at] = distribution.deviation(parameters).unwrap_or(0.0);
+            at += 1;
         }
         Noise::of(noise)
     }
@@ -234,9 +244,11 @@ impl WorldModel {
         self.members.iter().map(|member| member.predict(&inputs, &self.structure)).collect()
     }
 
+    /// Numbers in the noise of a step: for every target its own noise, and the deviation that it was
+    /// inferred with.
     fn noises(&self) -> usize {
         let heads = self.encoding.targets().iter().map(|target| &target.head);
-        heads.map(|Head { distribution, .. }| distribution.noises()).sum()
+        heads.map(|Head { distribution, .. }| distribution.noises() + 1).sum()
     }
 
     /// Outcomes and next state from the values of all targets, on their scales.
@@ -254,6 +266,17 @@ impl WorldModel {
         }
         prediction
     }
+}
+
+/// How much of the noise of a recorded step is also in another step, whose deviation is another: the
+/// correlation of the two.
+///
+/// Data never show the same moment twice, so this is an assumption: the smaller noise is part of the
+/// larger one, and the rest is independent. Then a step in which nothing is random says nothing about the
+/// noise of one in which much is: the thrust of an engine that did not run.
+fn common(recorded: f64, deviation: f64) -> f64 {
+    let larger = recorded.max(deviation);
+    if larger > 0.0 { recorded.min(deviation) / larger } else { 1.0 }
 }
 
 /// The parameters of the distributions, averaged over the members.

@@ -2,92 +2,147 @@
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::number::counted;
 use super::text::{Alignment, Table};
-use becausal_explain::{Audit, Tally, Trivial};
+use becausal_explain::{Audit, Line, Measure, Scores, Tally};
 
 /// An audit as text and as JSON.
 pub trait AuditText {
-    /// The scores in words and as a table, with the baselines.
+    /// The scores in words and as tables, with the references.
     fn text(&self) -> String;
 
     /// The scores as JSON.
     fn json(&self) -> Value;
 }
 
+/// The measures of the first table.
+const MAIN: [Measure; 6] = [
+    Measure::Precision,
+    Measure::Recall,
+    Measure::Direction,
+    Measure::Sign,
+    Measure::SizeError,
+    Measure::BestAction,
+];
+
+/// The measures that references have in JSON.
+const OF_REFERENCES: [Measure; 5] =
+    [Measure::Precision, Measure::Recall, Measure::Sign, Measure::BestAction, Measure::SizeError];
+
+/// The name of a line for people.
+pub(super) fn line_name(name: &str) -> &str {
+    match name {
+        "everything" => "everything changes",
+        "direct" => "direct effects only",
+        "twin" => "twin: other noise",
+        "ideal" => "ideal: the rules, and the noise the record shows",
+        name => name,
+    }
+}
+
+/// A score for people: a share with three decimals, an error in percent; a dash where there is none.
+pub(super) fn score(scores: &Scores, measure: Measure) -> String {
+    let Some(score) = scores.get(measure) else { return "-".to_owned() };
+    shown(score.value, measure)
+}
+
+fn shown(value: f64, measure: Measure) -> String {
+    if measure.is_share() { format!("{value:.3}") } else { format!("{:.1} %", 100.0 * value) }
+}
+
+fn heading(measure: Measure) -> &'static str {
+    match measure {
+        Measure::SizeError | Measure::ChangeError => "error",
+        Measure::BestAction => "best",
+        measure => measure.key(),
+    }
+}
+
 /// The share of the claims that are right; `None` if nothing was claimed.
-pub(super) fn precision(tally: &Tally) -> Option<f64> {
+fn precision(tally: &Tally) -> Option<f64> {
     (tally.right + tally.wrong > 0).then(|| tally.precision())
 }
 
 /// The share of the changes that were claimed; `None` if nothing changed.
-pub(super) fn recall(tally: &Tally) -> Option<f64> {
+fn recall(tally: &Tally) -> Option<f64> {
     (tally.right + tally.missed > 0).then(|| tally.recall())
-}
-
-/// The share of right signs; `None` if no difference was large enough to have one.
-fn sign(audit: &Audit, share: Option<f64>) -> Option<f64> {
-    share.filter(|_| audit.sign_cases > 0)
-}
-
-fn better_action(audit: &Audit) -> Option<f64> {
-    (audit.better_action_cases > 0).then_some(audit.better_action)
 }
 
 fn or_dash(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{share:.3}"))
 }
 
+/// What a share is a share of, as a count.
+fn whole(scores: &Scores, measure: Measure) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    scores.get(measure).map_or(0, |score| score.whole as usize)
+}
+
 impl AuditText for Audit {
     fn text(&self) -> String {
         let cases = counted(self.cases, "case");
-        let mut text = format!("{cases} from {}. ", counted(self.states, "state"));
+        let mut text = format!("{cases} from {}", counted(self.states, "state"));
         if self.cases == 0 {
             text.push_str(
-                "There is nothing to score: no other action could be tried. Actions without bounds have none \
+                ". There is nothing to score: no other action could be tried. Actions without bounds have none \
                  to try; low and high in the schema give them some.\n",
             );
             return text;
         }
         let _ = write!(
             text,
-            "A change counts when it is at least {} % of the variable's standard deviation.\n\n",
+            " of {}, drawn evenly over the kinds of states; {} compared.\n\
+             A change counts when it is at least {} % of the variable's standard deviation.\n\n",
+            counted(self.episodes, "episode"),
+            counted(self.horizon, "step"),
             super::words::number(100.0 * self.threshold, 3)
         );
-        let columns = ["", "precision", "recall", "sign"].map(str::to_owned);
-        let mut rows = vec![vec![
-            "explanations".to_owned(),
-            or_dash(precision(&self.changes)),
-            or_dash(recall(&self.changes)),
-            or_dash(sign(self, Some(self.sign))),
-        ]];
-        rows.extend(self.trivial.iter().map(|trivial: &Trivial| {
-            let name = match trivial.name {
-                "everything" => "everything changes",
-                _ => "direct effects only",
-            };
-            vec![
-                name.to_owned(),
-                or_dash(precision(&trivial.changes)),
-                or_dash(recall(&trivial.changes)),
-                or_dash(sign(self, trivial.sign)),
-            ]
-        }));
+        let lines = || std::iter::once(&self.explanations).chain(&self.references);
+        let mut columns = vec![String::new()];
+        columns.extend(MAIN.map(|measure| heading(measure).to_owned()));
+        let row = |name: &str, scores: &Scores| {
+            let mut row = vec![name.to_owned()];
+            row.extend(MAIN.map(|measure| score(scores, measure)));
+            row
+        };
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        for line in lines() {
+            rows.push(row(line_name(line.name), &line.by_kind));
+            if line.name == "explanations" {
+                let mut interval = vec!["  90 % interval".to_owned()];
+                interval.extend(MAIN.map(|measure| interval_text(&line.by_kind, measure)));
+                rows.push(interval);
+            }
+        }
         table(&mut text, &columns, rows);
+        text.push_str("\nThe same for states drawn evenly from all steps:\n\n");
+        let rows = lines().map(|line| row(line_name(line.name), &line.by_step)).collect();
+        table(&mut text, &columns, rows);
+        let own = &self.explanations.by_kind;
         let _ = writeln!(
             text,
-            "\nsign: of the reward difference, in the {} where it is not negligible\n\
-             mean error of the reward difference: {:.1} % of its mean size\n\
-             best action named correctly: {} (of {} in which actions differ)\n\
-             end of the episode predicted correctly: {:.3}\n",
-            counted(self.sign_cases, "case"),
-            100.0 * self.size_error,
-            or_dash(better_action(self)),
-            counted(self.better_action_cases, "state"),
-            self.ends
+            "\nprecision, recall, direction: of the changes of variables in every step\n\
+             sign, error: of the difference in reward; the sign in the {} where it is not negligible\n\
+             best: the action with the most reward, in the {} where actions differ\n\
+             reward terms that differ: precision {}, recall {}\n\
+             end of the episode: {}\n",
+            counted(whole(own, Measure::Sign), "case"),
+            counted(whole(own, Measure::BestAction), "state"),
+            score(own, Measure::TermPrecision),
+            score(own, Measure::TermRecall),
+            score(own, Measure::Ends),
         );
+        let mut columns = vec!["variable".to_owned()];
+        columns.extend(Measure::OF_VARIABLES.map(|measure| heading(measure).to_owned()));
+        let rows = self.by_variable.iter().map(|(name, scores)| {
+            let mut row = vec![name.clone()];
+            row.extend(Measure::OF_VARIABLES.map(|measure| score(scores, measure)));
+            row
+        });
+        table(&mut text, &columns, rows.collect());
+        text.push('\n');
         let columns = ["threshold", "precision", "recall"].map(str::to_owned);
         let rows = self.curve.iter().map(|point| {
             let threshold = format!("{} %", super::words::number(100.0 * point.threshold, 3));
@@ -98,17 +153,13 @@ impl AuditText for Audit {
     }
 
     fn json(&self) -> Value {
-        let trivial: serde_json::Map<String, Value> = self
-            .trivial
+        let own = &self.explanations.by_kind;
+        let value = |measure| own.value(measure);
+        let direct_and_everything: Map<String, Value> = self
+            .references
             .iter()
-            .map(|trivial| {
-                let scores = json!({
-                    "precision": precision(&trivial.changes),
-                    "recall": recall(&trivial.changes),
-                    "sign": sign(self, trivial.sign),
-                });
-                (trivial.name.to_owned(), scores)
-            })
+            .filter(|line| matches!(line.name, "everything" | "direct"))
+            .map(|line| (line.name.to_owned(), reference(line)))
             .collect();
         let curve: Vec<Value> = self
             .curve
@@ -121,23 +172,76 @@ impl AuditText for Audit {
                 })
             })
             .collect();
-        let any = self.cases > 0;
+        let by_variable: Map<String, Value> = self
+            .by_variable
+            .iter()
+            .map(|(name, scores)| (name.clone(), values(scores, &Measure::OF_VARIABLES)))
+            .collect();
         json!({
             "cases": self.cases,
-            "precision": precision(&self.changes),
-            "recall": recall(&self.changes),
-            "sign": sign(self, Some(self.sign)),
-            "better_action": better_action(self),
-            "trivial": trivial,
+            "precision": value(Measure::Precision),
+            "recall": value(Measure::Recall),
+            "direction": value(Measure::Direction),
+            "sign": value(Measure::Sign),
+            "better_action": value(Measure::BestAction),
+            "best_action": value(Measure::BestAction),
+            "trivial": direct_and_everything,
+            "twin": self.reference("twin").map(reference),
+            "ideal": self.reference("ideal").map(reference),
             "states": self.states,
+            "episodes": self.episodes,
+            "horizon": self.horizon,
             "threshold": self.threshold,
-            "sign_cases": self.sign_cases,
-            "better_action_cases": self.better_action_cases,
-            "size_error": any.then_some(self.size_error),
-            "ends": any.then_some(self.ends),
+            "sign_cases": whole(own, Measure::Sign),
+            "better_action_cases": whole(own, Measure::BestAction),
+            "size_error": value(Measure::SizeError),
+            "change_error": value(Measure::ChangeError),
+            "term_precision": value(Measure::TermPrecision),
+            "term_recall": value(Measure::TermRecall),
+            "ends": value(Measure::Ends),
+            "intervals": intervals(own),
+            "by_variable": by_variable,
+            "all_steps": all_steps(self),
             "curve": curve,
         })
     }
+}
+
+/// The interval of a score.
+fn interval_text(scores: &Scores, measure: Measure) -> String {
+    let Some(score) = scores.get(measure) else { return "-".to_owned() };
+    if measure.is_share() {
+        format!("{:.2}-{:.2}", score.low, score.high)
+    } else {
+        format!("{:.0}-{:.0} %", 100.0 * score.low, 100.0 * score.high)
+    }
+}
+
+fn reference(line: &Line) -> Value {
+    values(&line.by_kind, &OF_REFERENCES)
+}
+
+/// The same scores in states drawn from all steps, with those of the references.
+fn all_steps(audit: &Audit) -> Value {
+    let mut all = values(&audit.explanations.by_step, &Measure::ALL);
+    all["intervals"] = intervals(&audit.explanations.by_step);
+    for line in &audit.references {
+        all[line.name] = values(&line.by_step, &OF_REFERENCES);
+    }
+    all
+}
+
+fn values(scores: &Scores, measures: &[Measure]) -> Value {
+    let value = |&measure: &Measure| (measure.key().to_owned(), json!(scores.value(measure)));
+    Value::Object(measures.iter().map(value).collect())
+}
+
+fn intervals(scores: &Scores) -> Value {
+    let ends = |measure: Measure| {
+        let score = scores.get(measure);
+        (measure.key().to_owned(), json!(score.map(|score| [score.low, score.high])))
+    };
+    Value::Object(Measure::ALL.into_iter().map(ends).collect())
 }
 
 fn table(text: &mut String, columns: &[String], rows: Vec<Vec<String>>) {

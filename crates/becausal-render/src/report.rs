@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use super::audit_text::precision;
 use super::causal_graph::graph_picture;
 use super::graph_text::probability;
 use super::html::{STYLE, each, escaped, fill, lines, picture};
@@ -15,7 +14,7 @@ use super::text::thousands;
 use super::words::{counted, number};
 use becausal_core::schema::Schema;
 use becausal_discovery::{CausalGraph, Verdict};
-use becausal_explain::{Audit, Contrast, Why};
+use becausal_explain::{Audit, Contrast, Measure, Why};
 use becausal_model::Scores;
 
 const PAGE: &str = include_str!("report.html");
@@ -126,20 +125,20 @@ impl Report<'_> {
             ));
         }
         if let Some(ReportScores { scores, .. }) = &self.scores {
+            // The mean would be that of the one variable that is hardest to predict.
             facts.push((
-                percent(scores.mean_error()),
-                "error one step ahead, in standard deviations".into(),
+                percent(scores.median_error()),
+                "median error one step ahead, in standard deviations".into(),
             ));
         }
         if let Ok(audit) = &self.audit {
-            let held = precision(&audit.changes);
-            facts.push((
-                held.map_or_else(|| "–".to_owned(), percent),
-                "of the changes claimed held in the environment".into(),
-            ));
-            if audit.sign_cases > 0 {
-                let words = "of the reward differences had the right sign";
-                facts.push((percent(audit.sign), words.into()));
+            let claims = [
+                (Measure::Precision, "of the changes claimed held in the environment"),
+                (Measure::Sign, "of the reward differences had the right sign"),
+            ];
+            for (measure, words) in claims {
+                let share = audit.explanations.by_kind.value(measure);
+                facts.extend(share.map(|share| (percent(share), words.into())));
             }
         }
         let item = |(figure, words): (String, String)| {

@@ -1,11 +1,10 @@
 //! How far to trust a report: the scores of the audit and of the model.
 
-use super::audit_text::{precision, recall};
 use super::html::{escaped, table};
 use super::number::counted;
 use super::report::{Report, ReportScores, percent};
 use super::words::number;
-use becausal_explain::Audit;
+use becausal_explain::{Audit, Line, Measure};
 use becausal_model::VariableScore;
 
 /// The audit and the scores.
@@ -26,71 +25,71 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
             escaped(policy)
         );
     }
-    let mut rows = vec![[
-        "these explanations".to_owned(),
-        or_dash(precision(&audit.changes)),
-        or_dash(recall(&audit.changes)),
-        signs(audit, Some(audit.sign)),
-    ]];
-    rows.extend(audit.trivial.iter().map(|trivial| {
-        let name = match trivial.name {
+    let measures = [Measure::Precision, Measure::Recall, Measure::Sign, Measure::BestAction];
+    let row = |name: &str, line: &Line| -> [String; 6] {
+        let [precision, recall, sign, best] =
+            measures.map(|measure| share(line.by_kind.value(measure)));
+        let error = share(line.by_kind.value(Measure::SizeError));
+        [name.to_owned(), precision, recall, sign, error, best]
+    };
+    let mut rows = vec![row("these explanations", &audit.explanations)];
+    rows.extend(audit.references.iter().map(|line| {
+        let name = match line.name {
             "everything" => "claiming that everything changes",
-            _ => "claiming direct effects only",
+            "direct" => "claiming direct effects only",
+            "twin" => "the environment itself, with other noise",
+            _ => "its rules, with the noise that the record shows",
         };
-        let sign = signs(audit, trivial.sign);
-        [
-            name.to_owned(),
-            or_dash(precision(&trivial.changes)),
-            or_dash(recall(&trivial.changes)),
-            sign,
-        ]
+        row(name, line)
     }));
     let headings = [
         "",
         "precision: claimed changes that happened",
         "recall: changes that were claimed",
         "right sign of the reward difference",
+        "error of the reward difference / its size",
+        "best action named",
     ];
-    let best = match audit.better_action_cases {
-        0 => "The choice of the action does not change the reward over these steps in any of the states.".to_owned(),
-        cases => format!(
-            "The best action was named correctly in {} of the {} where actions differ.",
-            percent(audit.better_action),
-            counted(cases, "state")
-        ),
+    let own = &audit.explanations.by_kind;
+    let interval = |measure, what: &str| {
+        own.get(measure).map(|score| {
+            format!(
+                "<li>{what}: {} (90 % interval {} to {}).</li>\n",
+                percent(score.value),
+                percent(score.low),
+                percent(score.high)
+            )
+        })
     };
-    let size = match audit.sign_cases {
-        0 => "No reward difference was more than negligible.".to_owned(),
-        cases => format!(
-            "The mean error of a reward difference is {} of its mean size, over {} that {} more than negligible.",
-            percent(audit.size_error),
-            counted(cases, "difference"),
-            if cases == 1 { "was" } else { "were" }
-        ),
+    let points: String = [
+        interval(Measure::Sign, "Right sign of the reward difference"),
+        interval(Measure::BestAction, "Best action named, where actions differ"),
+        interval(Measure::Direction, "Right direction of a change"),
+        interval(Measure::Ends, "Right end of the episode"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let nothing = if own.get(Measure::Sign).is_none() {
+        "<li>No reward difference was more than negligible.</li>\n"
+    } else {
+        ""
     };
     format!(
-        "<p>In {} of fresh episodes under {}, the explainer was asked about every other action, and each was tried \
-         in the environment itself, with the same noise ({}). A change counts when it is at least {} % of the variable's standard deviation.</p>\n\
-         {}<ul>\n<li>{}</li>\n<li>{}</li>\n\
-         <li>The end of the episode was predicted correctly in {} of the cases.</li>\n</ul>",
+        "<p>In {} of {} under {}, drawn evenly over the kinds of states, the explainer was asked about every \
+         other action, and each was tried in the environment itself, with the same noise ({}). A change counts \
+         when it is at least {} % of the variable's standard deviation.</p>\n{}<ul>\n{points}{nothing}</ul>",
         counted(audit.states, "state"),
+        counted(audit.episodes, "fresh episode"),
         escaped(policy),
         counted(audit.cases, "case"),
         escaped(&number(100.0 * audit.threshold, 3)),
         table("Scores of the audit", &headings, &rows),
-        escaped(&best),
-        escaped(&size),
-        percent(audit.ends),
     )
 }
 
-fn or_dash(share: Option<f64>) -> String {
-    share.map_or_else(|| "–".to_owned(), percent)
-}
-
-/// The share of right signs; a dash if no difference was large enough to have one.
-fn signs(audit: &Audit, share: Option<f64>) -> String {
-    share.filter(|_| audit.sign_cases > 0).map_or_else(|| "–".to_owned(), percent)
+fn share(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), percent)
 }
 
 /// The share of values inside the 90 % interval of a number, how often a label is up to chance, or

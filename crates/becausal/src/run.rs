@@ -39,7 +39,7 @@ use becausal_core::data::Origin;
 use becausal_core::env::{
     AnyEnvironment, MAX_EPISODE_STEPS, Options, action_text, episode_seed, play_episode, rollout,
 };
-use becausal_core::schema::Kind;
+use becausal_core::schema::{Kind, Role};
 use becausal_core::trajectory::Trajectory;
 use becausal_core::{Environment, MemoryLimit, Policy, RandomPolicy, Schema, Transitions};
 use becausal_discovery::CausalGraph;
@@ -482,13 +482,12 @@ impl Run {
     /// When the run has no environment or no policy ([`audit_at_random`](Self::audit_at_random) needs
     /// none).
     pub fn audit(&self, params: &AuditParams) -> Result<Audit, Error> {
-        let environment = self.audited_environment()?;
         let policy = self.policy().ok_or_else(|| Error::Missing {
             part: "policy",
             why: "runs that were fitted to a log have none; audit it under random actions"
                 .to_owned(),
         })?;
-        Ok(audit(environment, &self.model, policy, &self.data, params)?)
+        self.audit_under(policy, params)
     }
 
     /// How often the answers hold in the environment, under random actions.
@@ -496,10 +495,58 @@ impl Run {
     /// # Errors
     /// When the run has no environment.
     pub fn audit_at_random(&self, params: &AuditParams) -> Result<Audit, Error> {
-        let environment = self.audited_environment()?;
         let policy = RandomPolicy::new(Arc::clone(&self.schema))?;
         let params = AuditParams { acting: Acting::Sampled, ..params.clone() };
-        Ok(audit(environment, &self.model, &policy, &self.data, &params)?)
+        self.audit_under(&policy, &params)
+    }
+
+    /// How often the answers hold in the environment, under the policy in the folder of another run, or
+    /// in a folder `policy` of one.
+    ///
+    /// # Errors
+    /// When there is no policy, it is one for other variables, or this run has no environment.
+    pub fn audit_of(&self, folder: impl AsRef<Path>, params: &AuditParams) -> Result<Audit, Error> {
+        let folder = folder.as_ref();
+        let inside = folder.join("policy");
+        let policy = if inside.exists() { &inside } else { folder };
+        if !policy.is_dir() {
+            return Err(Error::Missing {
+                part: "policy",
+                why: format!(
+                    "{} is neither the folder of a trained run nor of a policy",
+                    folder.display()
+                ),
+            });
+        }
+        let policy = ActorCritic::load(policy, &self.schema)
+            .map_err(|error| RunError { path: error.path, problem: error.problem })?;
+        self.audit_under(&policy, params)
+    }
+
+    /// How often the answers hold in the environment, under any policy.
+    ///
+    /// # Errors
+    /// When the run has no environment.
+    pub fn audit_under(&self, policy: &dyn Policy, params: &AuditParams) -> Result<Audit, Error> {
+        let environment = self.audited_environment()?;
+        let direct = params.direct.clone().or_else(|| self.direct_effects());
+        let params = AuditParams { direct, ..params.clone() };
+        Ok(audit(environment, &self.model, policy, &self.data, &params)?)
+    }
+
+    /// Which effects depend directly on the action: by the rules of the environment where they are known,
+    /// otherwise by the graph that was found.
+    fn direct_effects(&self) -> Option<Vec<bool>> {
+        let states = self.schema.of_role(Role::State).count();
+        if let Some(truth) = becausal_envs::find(self.schema.name()).ok().and_then(|e| e.truth()) {
+            return Some(truth.graph.iter().map(|row| row[states..].contains(&true)).collect());
+        }
+        let graph = self.graph.as_ref()?;
+        let mut direct = vec![false; graph.effects().len()];
+        for pair in graph.edges().filter(|pair| pair.cause.0 >= states) {
+            direct[pair.effect.0] = true;
+        }
+        Some(direct)
     }
 
     fn audited_environment(&self) -> Result<&AnyEnvironment, Error> {

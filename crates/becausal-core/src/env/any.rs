@@ -41,6 +41,18 @@ impl Environment for AnyEnvironment {
     fn scene(&self) -> Option<String> {
         self.0.scene()
     }
+
+    fn renew_noise(&mut self, seed: u64) -> bool {
+        self.0.renew_noise(seed)
+    }
+
+    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
+        self.0.hide_noise(recorded)
+    }
+
+    fn set_state(&mut self, state: &[f64]) -> bool {
+        self.0.set_state(state)
+    }
 }
 
 /// [`Environment`] without `Clone`, which a trait object cannot have.
@@ -50,6 +62,9 @@ trait Erased: Send {
     fn state(&self) -> &[f64];
     fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError>;
     fn scene(&self) -> Option<String>;
+    fn renew_noise(&mut self, seed: u64) -> bool;
+    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool;
+    fn set_state(&mut self, state: &[f64]) -> bool;
     fn boxed_clone(&self) -> Box<dyn Erased>;
 }
 
@@ -72,6 +87,18 @@ impl<E: Environment + 'static> Erased for E {
 
     fn scene(&self) -> Option<String> {
         Environment::scene(self)
+    }
+
+    fn renew_noise(&mut self, seed: u64) -> bool {
+        Environment::renew_noise(self, seed)
+    }
+
+    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
+        Environment::hide_noise(self, recorded)
+    }
+
+    fn set_state(&mut self, state: &[f64]) -> bool {
+        Environment::set_state(self, state)
     }
 
     fn boxed_clone(&self) -> Box<dyn Erased> {

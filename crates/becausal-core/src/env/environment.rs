@@ -30,6 +30,29 @@ pub trait Environment: Clone + Send {
     fn scene(&self) -> Option<String> {
         None
     }
+
+    /// Throws the dice again: from here on the noise is that of this seed, and everything else stays. Says
+    /// whether the environment has noise and can do so.
+    fn renew_noise(&mut self, seed: u64) -> bool {
+        let _ = seed;
+        false
+    }
+
+    /// Leaves in the next step only the noise that a recorded step shows to somebody who knows all rules;
+    /// the rest has its mean, or is drawn again where there is none. `recorded` is the action that was
+    /// taken at that time, from the same noise; without it the step shows nothing. Says whether the
+    /// environment knows.
+    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
+        let _ = recorded;
+        false
+    }
+
+    /// Continues from another state, with the same noise. Says whether it can: not all states that can be
+    /// written down are possible ones.
+    fn set_state(&mut self, state: &[f64]) -> bool {
+        let _ = state;
+        false
+    }
 }
 
 /// What a step led to.

@@ -53,4 +53,16 @@ impl<E: Environment> Environment for TimeLimit<E> {
     fn scene(&self) -> Option<String> {
         self.environment.scene()
     }
+
+    fn renew_noise(&mut self, seed: u64) -> bool {
+        self.environment.renew_noise(seed)
+    }
+
+    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
+        self.environment.hide_noise(recorded)
+    }
+
+    fn set_state(&mut self, state: &[f64]) -> bool {
+        self.environment.set_state(state)
+    }
 }

@@ -87,6 +87,8 @@ pub(super) struct Flight {
     torque_index: f64,
     pub(super) terrain: [(f64, f64); TERRAIN_POINTS],
     pub(super) thrust: Thrust,
+    /// In the next step the engines push without their dispersion.
+    hidden: bool,
     state: [f32; 8],
 }
 
@@ -140,10 +142,21 @@ impl Flight {
             torque_index,
             terrain,
             thrust: Thrust::default(),
+            hidden: false,
             state: [0.0; 8],
         };
         lander.advance(Thrust::default())?;
         Ok(lander)
+    }
+
+    /// Draws the dispersion of the engines from another stream.
+    pub(super) fn renew_noise(&mut self, seed: u64) {
+        self.random = Stream::new(seed);
+    }
+
+    /// Takes the dispersion of the engines out of the next step, or leaves it in.
+    pub(super) fn hide_noise(&mut self, hidden: bool) {
+        self.hidden = hidden;
     }
 
     /// Advances by one step, a fiftieth of a second.
@@ -198,7 +211,10 @@ impl Flight {
 
     /// Applies the impulses of the engines, with random noise.
     fn burn(&mut self, thrust: Thrust) -> Result<(), Error> {
-        let noise = [(); 2].map(|()| self.random.uniform(-1.0, 1.0) / SCALE);
+        let mut noise = [(); 2].map(|()| self.random.uniform(-1.0, 1.0) / SCALE);
+        if std::mem::take(&mut self.hidden) {
+            noise = [0.0; 2];
+        }
         let (sine, cosine) = sine_cosine(f64::from(self.world.body(self.hull).angle()));
         let (tip, across_tip) = ((sine, cosine), (-cosine, sine));
         if thrust.main > 0.0 {
@@ -260,8 +276,22 @@ impl Flight {
 }
 
 impl Thrust {
+    /// Whether any engine runs.
+    pub(super) fn is_on(self) -> bool {
+        self.main > 0.0 || self.side > 0.0
+    }
+
+    /// The thrust of an action: two throttles, or one of four choices.
+    pub(super) fn of_action(action: &[f64]) -> Self {
+        match *action {
+            [main, side] => Self::of_throttles(main, side),
+            [choice, ..] => Self::of_choice(choice),
+            [] => Self::default(),
+        }
+    }
+
     /// The thrust of one of Gymnasium's four choices: none, left, main or right engine.
-    pub(super) fn of_choice(choice: f64) -> Self {
+    fn of_choice(choice: f64) -> Self {
         let idle = Self::default();
         match choice {
             1.0 => Self { side: 1.0, direction: -1.0, ..idle },
@@ -273,7 +303,7 @@ impl Thrust {
 
     /// The thrust of two throttles. The main engine runs above 0, a side engine below -0.5 or above
     /// 0.5; each runs at half its power or more.
-    pub(super) fn of_throttles(main: f64, side: f64) -> Self {
+    fn of_throttles(main: f64, side: f64) -> Self {
         let mut thrust = Self::default();
         if main > 0.0 {
             thrust.main = (main + 1.0) * 0.5;

@@ -107,11 +107,7 @@ impl Environment for LunarLander {
 
     fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         check_step(&self.schema, self.over, action)?;
-        let thrust = match *action {
-            [main, side] => Thrust::of_throttles(main, side),
-            [choice, ..] => Thrust::of_choice(choice),
-            [] => Thrust::default(),
-        };
+        let thrust = Thrust::of_action(action);
         let outcome = self.flight.advance(thrust).map_err(|error| self.broken(&error))?;
         self.observe();
         let flag = |value: bool| f64::from(u8::from(value));
@@ -128,5 +124,16 @@ impl Environment for LunarLander {
 
     fn scene(&self) -> Option<String> {
         Some(scene::scene(&self.flight))
+    }
+
+    fn renew_noise(&mut self, seed: u64) -> bool {
+        self.flight.renew_noise(seed);
+        true
+    }
+
+    /// The dispersion of the engines is drawn in every step, and shows only when one of them runs.
+    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
+        self.flight.hide_noise(!recorded.is_some_and(|action| Thrust::of_action(action).is_on()));
+        true
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use becausal_core::Stream;
-use becausal_core::data::Transitions;
-use becausal_core::schema::Kind;
+use super::transitions::Transitions;
+use crate::random::Stream;
+use crate::schema::Kind;
 
 /// The rows of a buffer, grouped into cells of similar states.
 ///
@@ -102,8 +102,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use becausal_core::data::Row;
-    use becausal_core::schema::Schema;
+    use crate::data::Row;
+    use crate::schema::Schema;
 
     /// 990 rows with x = 0.1 and 10 with x = 50.
     fn hovering() -> Transitions {

@@ -1,0 +1,134 @@
+//! One state of an audit: ask the explainer about every other action, and try each in the environment.
+
+use becausal_core::env::{Environment, rollout, typical_actions};
+use becausal_core::schema::Schema;
+use becausal_core::trajectory::Trajectory;
+use becausal_core::{Policy, Stream, World};
+use becausal_model::Dynamics;
+
+use super::AuditParams;
+use super::onlooker::Onlooker;
+use crate::agent::Agent;
+use crate::ask::Ask;
+use crate::change::Change;
+use crate::contrast::Comparison;
+use crate::error::ExplainError;
+use crate::explainer::Explainer;
+use crate::moment::Moment;
+use crate::scale::Scale;
+
+/// The maximum number of actions to enumerate before some are selected.
+const MAX_ENUMERATED: usize = 4096;
+
+/// The model and policy under audit, with the parameters.
+pub struct Auditor<'a> {
+    dynamics: &'a dyn Dynamics,
+    policy: &'a dyn Policy,
+    pub(super) scale: &'a Scale,
+    pub(super) params: &'a AuditParams,
+}
+
+/// Another action: what the explainer says about it, and what really follows.
+pub struct AuditAnswer {
+    /// The answer to *why not*.
+    pub claimed: Comparison,
+    /// What happens in the environment, with the same noise.
+    pub real: Trajectory,
+    /// What happens with other noise; `None` where there is none.
+    pub twin: Option<Trajectory>,
+    /// What follows from the rules and the noise that the record shows; `None` where the environment
+    /// cannot say.
+    pub ideal: Option<Trajectory>,
+}
+
+/// A moment, and every other action.
+pub struct AuditCase {
+    /// The moment asked about, as recorded in the environment.
+    pub moment: Moment,
+    /// Steps that were compared.
+    pub horizon: usize,
+    /// Every other action.
+    pub answers: Vec<AuditAnswer>,
+}
+
+impl<'a> Auditor<'a> {
+    /// An auditor of a model and a policy.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(
+        dynamics: &'a dyn Dynamics,
+        policy: &'a dyn Policy,
+        scale: &'a Scale,
+        params: &'a AuditParams,
+    ) -> Result<Self, ExplainError> {
+        let auditor = Self { dynamics, policy, scale, params };
+        auditor.ask(params.horizon).check()?;
+        Ok(auditor)
+    }
+
+    /// Asks about the first of the recorded steps, and tries every other action in the environment, which
+    /// stands before that step. `twin` is the seed of other noise.
+    ///
+    /// # Errors
+    /// When the environment refuses an action of the policy.
+    pub fn examine<E: Environment>(
+        &self,
+        start: &E,
+        record: Trajectory,
+        twin: u64,
+    ) -> Result<AuditCase, ExplainError> {
+        let schema = start.schema();
+        // Steps after a time limit were never recorded, so the question ends there too.
+        let horizon = if record.truncated() { record.len() } else { self.params.horizon };
+        let moment = Moment::of_steps(schema.clone(), record.first(), record.steps().to_vec())?;
+        let explainer = self.explainer(horizon)?;
+        let agent = Agent::new(Some(self.policy));
+        let mut answers = Vec::new();
+        for other in self.others(schema, moment.action())? {
+            let claimed = explainer.compare(&moment, &Change::action(&other))?;
+            let play = |world: &mut dyn World| {
+                let mut actor = agent.instead(schema, &other, record.steps());
+                rollout(world, Trajectory::begin(schema), horizon, &mut actor)
+            };
+            let real = play(&mut start.clone())?;
+            let mut other_noise = start.clone();
+            let twin =
+                if other_noise.renew_noise(twin) { Some(play(&mut other_noise)?) } else { None };
+            let onlooker = Onlooker::new(start.clone(), record.steps());
+            let ideal = onlooker.map(|mut onlooker| play(&mut onlooker)).transpose()?;
+            answers.push(AuditAnswer { claimed, real, twin, ideal });
+        }
+        Ok(AuditCase { moment, horizon, answers })
+    }
+
+    /// The explainer under audit: the same that a user asks.
+    fn explainer(&self, horizon: usize) -> Result<Explainer<'a>, ExplainError> {
+        let explainer = Explainer::new(self.dynamics, Some(self.policy), None, self.ask(horizon))?;
+        Ok(explainer.with_scale(self.scale.clone(), self.params.threshold))
+    }
+
+    /// The other actions to ask about; an evenly spaced selection if there are too many.
+    fn others(&self, schema: &Schema, taken: &[f64]) -> Result<Vec<Vec<f64>>, ExplainError> {
+        let mut all = typical_actions(schema, MAX_ENUMERATED);
+        if all.is_empty() {
+            return Err(ExplainError::Audit(
+                "there are no other actions to try: a number has no bounds (give it low and high in \
+                 the schema), or there are too many actions"
+                    .into(),
+            ));
+        }
+        all.retain(|action| action != taken);
+        let count = all.len().min(self.params.most_actions);
+        Ok((0..count).map(|at| all[at * all.len() / count].clone()).collect())
+    }
+
+    fn ask(&self, horizon: usize) -> Ask {
+        Ask::default().horizon(horizon).discount(self.params.discount)
+    }
+
+    /// The seed of the other noise of a case.
+    pub(super) fn twin_seed(&self, case: u32) -> u64 {
+        Stream::keyed(self.params.seed, &[case, 5]).next_u64()
+    }
+}

@@ -1,0 +1,106 @@
+//! The states of an audit: steps of fresh episodes.
+
+use becausal_core::data::Coverage;
+use becausal_core::env::{Environment, play_episode};
+use becausal_core::progress::Tracker;
+use becausal_core::trajectory::Trajectory;
+use becausal_core::{Policy, Stream, Transitions};
+use rayon::prelude::*;
+
+use super::{Acting, AuditParams};
+use crate::error::ExplainError;
+
+/// Episodes that were played for an audit, and how to come back to each of their steps.
+pub(super) struct Played {
+    /// All steps.
+    pub steps: Transitions,
+    /// The seed of each episode.
+    seeds: Vec<u64>,
+}
+
+/// Where an audit asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub episode: usize,
+    pub step: usize,
+}
+
+impl Played {
+    /// Plays one episode for every state.
+    pub fn new<E: Environment>(
+        environment: &E,
+        policy: &dyn Policy,
+        params: &AuditParams,
+    ) -> Result<Self, ExplainError> {
+        let count = u32::try_from(params.states).unwrap_or(u32::MAX);
+        let tracker = Tracker::new(&params.progress, "play", "episodes", params.states);
+        // Environments may not be `Sync`, so each episode gets its own copy beforehand.
+        let copies: Vec<(u32, E)> =
+            (0..count).map(|number| (number, environment.clone())).collect();
+        let played = copies
+            .into_par_iter()
+            .map(|(number, mut copy)| {
+                if tracker.is_stopped() {
+                    return Err(ExplainError::Stopped);
+                }
+                let seed = Stream::keyed(params.seed, &[number, 0]).next_u64();
+                let mut draws = Stream::keyed(params.seed, &[number, 1]);
+                let mut actor = |_: usize, state: &[f64]| {
+                    Some(match params.acting {
+                        Acting::MostLikely => policy.mode(state),
+                        Acting::Sampled => policy.sample(state, &mut draws),
+                    })
+                };
+                let episode = play_episode(&mut copy, seed, params.longest_episode, &mut actor)?;
+                tracker.advance(1.0, "");
+                Ok((seed, episode))
+            })
+            .collect::<Result<Vec<(u64, Trajectory)>, ExplainError>>()?;
+        let mut steps = Transitions::new(environment.schema().clone());
+        let mut seeds = Vec::new();
+        for (seed, episode) in played.iter().filter(|(_, episode)| !episode.is_empty()) {
+            episode.append_to(&mut steps);
+            seeds.push(*seed);
+        }
+        if steps.is_empty() {
+            return Err(ExplainError::Audit("every episode was over before its first step".into()));
+        }
+        Ok(Self { steps, seeds })
+    }
+
+    /// Steps drawn evenly over the kinds of states, so that rare ones count as much as common ones.
+    pub fn by_kind(&self, count: usize, seed: u64) -> Vec<Place> {
+        let coverage = Coverage::of(&self.steps);
+        let mut stream = Stream::keyed(seed, &[u32::MAX, 2]);
+        (0..count).map(|_| self.place(coverage.draw(&mut stream))).collect()
+    }
+
+    /// Steps drawn evenly from all.
+    pub fn by_step(&self, count: usize, seed: u64) -> Vec<Place> {
+        let mut stream = Stream::keyed(seed, &[u32::MAX, 3]);
+        (0..count).map(|_| self.place(stream.below(self.steps.len()))).collect()
+    }
+
+    fn place(&self, row: usize) -> Place {
+        let after =
+            (0..self.steps.episodes()).find(|&episode| row < self.steps.episode(episode).end);
+        let episode = after.unwrap_or(0);
+        Place { episode, step: row - self.steps.episode(episode).start }
+    }
+
+    /// The environment as it was before a step.
+    pub fn environment_at<E: Environment>(
+        &self,
+        environment: &E,
+        place: Place,
+    ) -> Result<E, ExplainError> {
+        let mut copy = environment.clone();
+        copy.reset(self.seeds[place.episode]);
+        let schema = self.steps.schema();
+        let first = self.steps.episode(place.episode).start;
+        for row in first..first + place.step {
+            copy.step(&self.steps.row(row)[schema.action_slots()])?;
+        }
+        Ok(copy)
+    }
+}

@@ -1,0 +1,261 @@
+//! The findings of an audit case: which claims are right and which are wrong.
+
+use becausal_core::trajectory::{Step, Trajectory};
+
+use super::case::{AuditAnswer, AuditCase, Auditor};
+use super::score::{Measure, Sums};
+use crate::tally::Tally;
+
+/// Who claims something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The explanations under audit.
+    Explanations,
+    /// Every variable changes.
+    Everything,
+    /// What depends on the action changes, in the first step.
+    Direct,
+    /// The environment, with other noise.
+    Twin,
+    /// The rules, and the noise that the record shows.
+    Ideal,
+}
+
+impl Source {
+    pub const ALL: [Self; 5] =
+        [Self::Explanations, Self::Everything, Self::Direct, Self::Twin, Self::Ideal];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Explanations => "explanations",
+            Self::Everything => "everything",
+            Self::Direct => "direct",
+            Self::Twin => "twin",
+            Self::Ideal => "ideal",
+        }
+    }
+
+    /// The course that it expects; `None` if it only says what changes.
+    fn course(self, answer: &AuditAnswer) -> Option<&Trajectory> {
+        match self {
+            Self::Explanations => Some(&answer.claimed.counterfactual),
+            Self::Everything | Self::Direct => None,
+            Self::Twin => answer.twin.as_ref(),
+            Self::Ideal => answer.ideal.as_ref(),
+        }
+    }
+}
+
+/// The findings in one state.
+#[derive(Debug, Clone)]
+pub(super) struct Findings {
+    pub episode: usize,
+    /// How many other actions were tried.
+    pub cases: usize,
+    /// In the order of [`Source::ALL`].
+    pub sources: [Sums; Source::ALL.len()],
+    /// What the explanations say about every effect.
+    pub variables: Vec<Sums>,
+    /// The claims of the explanations at every threshold.
+    pub curve: Vec<Tally>,
+}
+
+const CHANGES: [Measure; 2] = [Measure::Precision, Measure::Recall];
+const TERMS: [Measure; 2] = [Measure::TermPrecision, Measure::TermRecall];
+
+impl Findings {
+    /// Compares the claims with what happened. `direct` says which effects depend on the action.
+    pub fn of(case: &AuditCase, episode: usize, direct: &[bool], auditor: &Auditor<'_>) -> Self {
+        let mut findings = Self {
+            episode,
+            cases: case.answers.len(),
+            sources: [Sums::default(); Source::ALL.len()],
+            variables: vec![Sums::default(); auditor.scale.effects()],
+            curve: vec![Tally::default(); auditor.params.thresholds.len()],
+        };
+        for answer in &case.answers {
+            for step in 0..case.horizon {
+                findings.compare_step(answer, step, direct, auditor);
+            }
+            findings.compare_curve(answer, case.horizon, auditor);
+            findings.compare_rewards(answer, auditor);
+        }
+        findings.compare_actions(case, auditor);
+        findings
+    }
+
+    /// Compares the variables of one step.
+    fn compare_step(
+        &mut self,
+        answer: &AuditAnswer,
+        step: usize,
+        direct: &[bool],
+        auditor: &Auditor<'_>,
+    ) {
+        let factual = effects(&answer.claimed.factual, step);
+        let real = effects(&answer.real, step);
+        let differ = |effect, other: &Option<Vec<f64>>| {
+            differs(auditor, effect, factual.as_deref(), other.as_deref(), auditor.params.threshold)
+        };
+        for (source, sums) in Source::ALL.into_iter().zip(&mut self.sources) {
+            let course = source.course(answer);
+            let expected = course.and_then(|course| effects(course, step));
+            for (effect, variable) in self.variables.iter_mut().enumerate() {
+                let changed = differ(effect, &real);
+                let claimed = match (source, course) {
+                    (_, Some(_)) => differ(effect, &expected),
+                    (Source::Everything, _) => factual.is_some() || real.is_some(),
+                    (Source::Direct, _) => step == 0 && direct[effect],
+                    // A reference that there is none of.
+                    _ => continue,
+                };
+                let mut own = Sums::default();
+                own.claim(CHANGES, claimed, changed);
+                if let (Some(factual), Some(real), Some(expected)) = (&factual, &real, &expected) {
+                    let (scale, courses) = (auditor.scale, [&factual[..], real, expected]);
+                    if claimed && changed {
+                        let share = auditor.params.threshold;
+                        let right = scale.same_direction(effect, courses, share);
+                        own.of(Measure::Direction).count(right);
+                    }
+                    if let Some([error, size]) = scale.sizes(effect, courses) {
+                        let ratio = own.of(Measure::ChangeError);
+                        (ratio.part, ratio.whole) = (error, size);
+                    }
+                }
+                sums.add(&own);
+                if source == Source::Explanations {
+                    variable.add(&own);
+                }
+            }
+        }
+    }
+
+    /// Counts the claims of the explanations at every threshold.
+    fn compare_curve(&mut self, answer: &AuditAnswer, horizon: usize, auditor: &Auditor<'_>) {
+        for step in 0..horizon {
+            let [factual, real, claimed] =
+                [&answer.claimed.factual, &answer.real, &answer.claimed.counterfactual]
+                    .map(|course| effects(course, step));
+            for (&share, tally) in auditor.params.thresholds.iter().zip(&mut self.curve) {
+                for effect in 0..auditor.scale.effects() {
+                    let differ = |other: &Option<Vec<f64>>| {
+                        differs(auditor, effect, factual.as_deref(), other.as_deref(), share)
+                    };
+                    tally.count(differ(&claimed), differ(&real));
+                }
+            }
+        }
+    }
+
+    /// Compares the reward terms, their sum, and the end of the episode.
+    fn compare_rewards(&mut self, answer: &AuditAnswer, auditor: &Auditor<'_>) {
+        let discount = auditor.params.discount;
+        let negligible = auditor.scale.reward(auditor.params.threshold);
+        let factual = terms(&answer.claimed.factual, discount);
+        let real = terms(&answer.real, discount);
+        let differs = |other: &[f64], term: usize| (factual[term] - other[term]).abs() > negligible;
+        let difference =
+            |other: &[f64]| -> f64 { factual.iter().sum::<f64>() - other.iter().sum::<f64>() };
+        let true_difference = difference(&real);
+        for (source, sums) in Source::ALL.into_iter().zip(&mut self.sources) {
+            let claimed = source.course(answer).map(|course| terms(course, discount));
+            for term in 0..real.len() {
+                let says = match (&claimed, source) {
+                    (Some(claimed), _) => differs(claimed, term),
+                    (None, Source::Everything) => true,
+                    (None, _) => continue,
+                };
+                sums.claim(TERMS, says, differs(&real, term));
+            }
+            let says = match (&claimed, source) {
+                (Some(claimed), _) => difference(claimed),
+                (None, Source::Direct) => {
+                    let first = |course: &Trajectory| terms(&course.clone().shortened(1), discount);
+                    let [taken, other] = [&answer.claimed.factual, &answer.real].map(first);
+                    taken.iter().sum::<f64>() - other.iter().sum::<f64>()
+                }
+                (None, _) => continue,
+            };
+            if true_difference.abs() > negligible {
+                sums.of(Measure::Sign).count(says * true_difference > 0.0);
+            }
+            if let Some(course) = source.course(answer) {
+                let size = sums.of(Measure::SizeError);
+                size.part += (says - true_difference).abs();
+                size.whole += true_difference.abs();
+                let right = course.len() == answer.real.len()
+                    && course.terminated() == answer.real.terminated();
+                sums.of(Measure::Ends).count(right);
+            }
+        }
+    }
+
+    /// Compares which action is best.
+    fn compare_actions(&mut self, case: &AuditCase, auditor: &Auditor<'_>) {
+        let discount = auditor.params.discount;
+        let negligible = auditor.scale.reward(auditor.params.threshold);
+        let Some(first) = case.answers.first() else { return };
+        let taken = first.claimed.factual.discounted(discount);
+        for (source, sums) in Source::ALL.into_iter().zip(&mut self.sources) {
+            let claims = case.answers.iter().map(|answer| {
+                let claimed = source.course(answer)?.discounted(discount);
+                Some((answer.real.discounted(discount), claimed))
+            });
+            let Some(mut returns) = claims.collect::<Option<Vec<(f64, f64)>>>() else { continue };
+            returns.insert(0, (taken, taken));
+            if let Some(right) = best(&returns, negligible) {
+                sums.of(Measure::BestAction).count(right);
+            }
+        }
+    }
+}
+
+/// The values of all effects in a step: next state, then outcomes; `None` after the end.
+fn effects(course: &Trajectory, step: usize) -> Option<Vec<f64>> {
+    let values = |step: &Step| [&step.next[..], &step.outcomes].concat();
+    course.steps().get(step).map(values)
+}
+
+/// Whether an effect differs between two courses. If one of them is over, it does.
+fn differs(
+    auditor: &Auditor<'_>,
+    effect: usize,
+    left: Option<&[f64]>,
+    right: Option<&[f64]>,
+    share: f64,
+) -> bool {
+    match (left, right) {
+        (Some(left), Some(right)) => auditor.scale.differs(effect, left, right, share),
+        (None, None) => false,
+        _ => true,
+    }
+}
+
+/// The discounted sum of every reward term.
+fn terms(course: &Trajectory, discount: f64) -> Vec<f64> {
+    let mut sums = vec![0.0; course.schema().rewards().len()];
+    let mut factor = 1.0;
+    for step in course.steps() {
+        sums.iter_mut().zip(&step.rewards).for_each(|(sum, reward)| *sum += factor * reward);
+        factor *= discount;
+    }
+    sums
+}
+
+/// Whether the action with the highest claimed return is the best one. `returns` are (real, claimed);
+/// `None` if the real ones are all alike.
+fn best(returns: &[(f64, f64)], negligible: f64) -> Option<bool> {
+    let real = || returns.iter().map(|(real, _)| *real);
+    let highest = real().fold(f64::NEG_INFINITY, f64::max);
+    let lowest = real().fold(f64::INFINITY, f64::min);
+    if highest - lowest <= negligible {
+        return None;
+    }
+    let first = returns.iter().fold(None, |best: Option<(f64, f64)>, &this| match best {
+        Some(best) if best.1 >= this.1 => Some(best),
+        _ => Some(this),
+    });
+    first.map(|(real, _)| real >= highest - negligible)
+}
