@@ -150,6 +150,7 @@ fn json_of(
 ) -> String {
     describe::line(&json!({
         "real_steps": summary.real_steps,
+        "recorded_steps": summary.recorded_steps,
         "eval_mean": summary.evaluation.mean(),
         "eval_std": summary.evaluation.deviation(),
         "native_eval_mean": summary.evaluation.native_mean(),
@@ -170,7 +171,7 @@ fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
     let summary = &trained.summary;
     let evaluation = &summary.evaluation;
     let mut text = format!(
-        "{}: {} in {} ({} s, of which {} s learning)\n\
+        "{}: {} in {} ({} s, of which {} s learning), then {} recorded to explain it\n\
          mean return of the best policy in {}: {} as the environment pays, {} by the schema's \
          reward terms (standard deviation {})\n",
         arguments.output.display(),
@@ -178,6 +179,7 @@ fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
         counted(summary.epochs, "epoch"),
         brief(seconds),
         brief(summary.learning_seconds),
+        counted(summary.recorded_steps, "real step"),
         counted(evaluation.returns.len(), "new episode"),
         brief(evaluation.native_mean()),
         brief(evaluation.mean()),

@@ -328,4 +328,23 @@ impl Environment for BuildMarine {
         self.hidden = recorded.is_none();
         true
     }
+
+    /// Where each worker is in its cycle, and what is being built, stays as it was.
+    fn set_state(&mut self, state: &[f64]) -> bool {
+        let whole = |&value: &f64| value >= 0.0 && value.fract() == 0.0 && value < 1e6;
+        if self.over || state.len() != 6 || !state.iter().all(whole) {
+            return false;
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
+        let count = |at: usize| state[at] as usize;
+        if count(5) >= END_CALLS || count(2) > BARRACKS.max_count || count(3) > DEPOT.max_count {
+            return false;
+        }
+        self.minerals.set_workers(count(0));
+        (self.marines, self.barracks, self.depots) = (count(1), count(2), count(3));
+        self.money = u32::try_from(count(4)).unwrap_or(u32::MAX);
+        self.time = count(5);
+        self.show();
+        true
+    }
 }

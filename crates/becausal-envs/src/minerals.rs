@@ -101,6 +101,33 @@ impl Minerals {
         self.workers.push(Task::Idle);
     }
 
+    /// Changes the number of workers. New ones walk to the least crowded fields; those who go are the last
+    /// who neither mine nor wait.
+    pub(super) fn set_workers(&mut self, count: usize) {
+        while self.workers.len() < count {
+            let crowds = self.crowds();
+            let field = (0..FIELDS).min_by_key(|&field| crowds[field]).unwrap_or(0);
+            let until = self.now + self.fields[field].walk_loops / 2.0;
+            self.workers.push(Task::Going { field, until });
+        }
+        while self.workers.len() > count {
+            let free = |task: &Task| !matches!(task, Task::Mining { .. } | Task::Waiting { .. });
+            let last = self.workers.len() - 1;
+            let gone = self.workers.iter().rposition(free).unwrap_or(last);
+            match self.workers[gone] {
+                Task::Waiting { field } => {
+                    self.fields[field].queue.retain(|&worker| worker != gone)
+                }
+                Task::Mining { field, .. } => self.leave(field),
+                _ => {}
+            }
+            self.workers.remove(gone);
+            for field in &mut self.fields {
+                field.queue.iter_mut().filter(|worker| **worker > gone).for_each(|w| *w -= 1);
+            }
+        }
+    }
+
     pub(super) fn has_idle(&self) -> bool {
         self.workers.contains(&Task::Idle)
     }

@@ -1,6 +1,7 @@
 //! The end of a training: the final evaluation, and what explanations need.
 
 use becausal_core::Stream;
+use becausal_discovery::{DiscoverParams, discover};
 use becausal_model::{Checked, ModelKind, ModelParams, Structure, WorldModel};
 
 use super::actor_critic::ActorCritic;
@@ -9,6 +10,12 @@ use super::evaluation::{Evaluation, evaluate};
 use super::interaction::{Exploration, interact};
 use super::setting::Imagination;
 use super::training::{Purpose, Training};
+
+/// How the best agent explores around what it does. Most episodes have urges, for up to half of their
+/// steps; the last fifth is as it acts itself. Long urges lead elsewhere, and it does not come back: 20 steps
+/// are enough to leave a course, and to return to it.
+const AROUND: Exploration =
+    Exploration { share: 0.8, rate: 0.5, longest_urge: 20, greedy: 0.2, longest: 0 };
 
 impl Training {
     /// The best agent so far; before the first evaluation, the current one.
@@ -27,30 +34,31 @@ impl Training {
         evaluate(self.best_agent(), &self.environment, episodes, self.seed, key)
     }
 
-    /// Prepares explanations: finds the graph once more and fits a world model to all data, with
-    /// held-out episodes and pruning. A training without a model first records `final_rows` steps
-    /// of its best agent.
+    /// Prepares explanations: records `final_rows` more steps of the best agent, finds the graph from all
+    /// rows, and fits a world model to them, with held-out episodes and pruning.
+    ///
+    /// The rows of the training are of agents that knew less, and an agent that always does the same in a
+    /// state never shows what another action would do there. So the steps that are recorded now explore.
     ///
     /// # Errors
     /// When discovery or the fit fails.
     pub fn conclude(&mut self) -> Result<(), LearningError> {
-        if self.settings.final_fit_steps == 0 {
+        let settings = &self.settings;
+        if settings.final_fit_steps == 0 {
             return Ok(());
         }
-        let kind = match self.settings.model {
+        let kind = match settings.model {
             Imagination::Model(kind) => kind,
-            Imagination::None => {
-                let exploration = Exploration { share: 0.5, rate: 0.5, ..Exploration::NONE };
-                let key = self.key(Purpose::Recording, 0);
-                let seed = Stream::keyed(self.seed, &key).next_u64();
-                let rows = (self.settings.final_rows, usize::MAX);
-                self.data =
-                    interact(&self.environment, self.best_agent(), rows, exploration, seed)?;
-                ModelKind::Causal
-            }
+            Imagination::None => ModelKind::Causal,
         };
-        let mut graph = self.discover(&self.data)?;
-        let options = self.fit_options(self.settings.final_fit_steps);
+        let exploration = Exploration { longest: settings.longest_episode, ..AROUND };
+        let seed = Stream::keyed(self.seed, &self.key(Purpose::Recording, 0)).next_u64();
+        let rows = (settings.final_rows, usize::MAX);
+        let recorded = interact(&self.environment, self.best_agent(), rows, exploration, seed)?;
+        self.data.append(&recorded);
+        let params = DiscoverParams { seed: self.seed, ..DiscoverParams::default() };
+        let mut graph = discover(&self.data, &params)?;
+        let options = self.fit_options(settings.final_fit_steps);
         let options = ModelParams { rate: ModelParams::default().rate, ..options };
         let model = if kind == ModelKind::Causal {
             Checked::fit(&self.data, &mut graph, &options)?.model

@@ -137,8 +137,8 @@ settings! {
     evaluation_episodes: usize = 20,
     /// Optimiser steps of each network in the final fit, for explanations; 0 for no fit.
     final_fit_steps: usize = 2000,
-    /// Real steps recorded at the end for explanations, without a model.
-    final_rows: usize = 10_000,
+    /// Real steps recorded at the end for explanations, beside those of the training; 0 for none.
+    final_rows: usize = 20_000,
 }
 
 /// The built-in settings of each environment.

@@ -28,6 +28,12 @@ pub trait Dynamics: Sync {
     /// local action influence model.
     fn influence(&self, state: &[f64], action: &[f64]) -> Influence;
 
+    /// The same by the attention of the networks, which depends on the action alone; `None` for models
+    /// without it.
+    fn attention(&self, _action: &[f64]) -> Option<Influence> {
+        None
+    }
+
     /// How much the members of the model disagree about each effect, in standard deviations of the
     /// variable in the data; 0 for a model with one member.
     fn disagreement(&self, state: &[f64], action: &[f64]) -> Vec<f64>;

@@ -4,6 +4,7 @@
 mod action_influence;
 mod attention;
 mod checked;
+mod coupling;
 mod dense;
 mod descent;
 mod dynamics;

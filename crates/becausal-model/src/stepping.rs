@@ -8,10 +8,14 @@ use becausal_core::Stream;
 use becausal_core::schema::{Role, Schema};
 use becausal_nn::{Block, Distribution, Head};
 
+use super::coupling::Coupling;
 use super::dynamics::{Dynamics, Noise, Prediction};
 use super::influence::Influence;
 use super::member::{CHUNK_ROWS, Member};
 use super::world_model::{WorldModel, index};
+
+/// Deviations in the noise of a target.
+const DEVIATIONS: usize = 2;
 
 impl Dynamics for WorldModel {
     fn schema(&self) -> &Arc<Schema> {
@@ -25,17 +29,20 @@ impl Dynamics for WorldModel {
     fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction {
         let outputs = mean_of_members(&self.outputs(state, action));
         let no_noise = vec![0.0; self.noises()];
-        let mut noise = noise.values().unwrap_or(&no_noise);
+        let noise = noise.values().unwrap_or(&no_noise);
+        let (mut noise, recorded_action) = noise.split_at(noise.len() - action.len());
         let mut values = Vec::with_capacity(self.encoding.targets().len());
         for target in self.encoding.targets() {
             let distribution = target.head.distribution;
             let parameters = target.head.parameters(&outputs, 0);
             let (own, rest) = noise.split_at(distribution.noises());
-            let (&recorded, rest) = rest.split_first().expect("a deviation after every noise");
+            let (deviations, rest) = rest.split_at(DEVIATIONS);
             noise = rest;
             values.push(match distribution.deviation(parameters) {
                 Some(deviation) => {
-                    distribution.value(parameters, &[own[0] * common(recorded, deviation)])
+                    let coupling = Coupling { recorded: deviations[0], least: deviations[1] };
+                    let carried = coupling.correlation(deviation, recorded_action == action);
+                    distribution.value(parameters, &[own[0] * carried])
                 }
                 None => distribution.value(parameters, own),
             });
@@ -45,6 +52,9 @@ impl Dynamics for WorldModel {
 
     fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise {
         let outputs = mean_of_members(&self.outputs(state, action));
+        let others: Vec<Block> = (self.encoding.action_table().unwrap_or_default().iter())
+            .map(|other| mean_of_members(&self.outputs(state, other)))
+            .collect();
         let schema = self.schema();
         let (outcome_start, next_start) = (schema.outcome_slots().start, schema.next_slots().start);
         let mut noise = vec![0.0; self.noises()];
@@ -60,9 +70,16 @@ impl Dynamics for WorldModel {
             at += distribution.noises();
             let value = self.encoding.encode_target(index, observed);
             distribution.noise_of(parameters, value, own);
-            noise[at] = distribution.deviation(parameters).unwrap_or(0.0);
-            at += 1;
+            if let Some(recorded) = distribution.deviation(parameters) {
+                let under = |other: &Block| {
+                    distribution.deviation(target.head.parameters(other, 0)).unwrap_or(recorded)
+                };
+                let least = others.iter().map(under).fold(recorded, f64::min);
+                noise[at..][..DEVIATIONS].copy_from_slice(&[recorded, least]);
+            }
+            at += DEVIATIONS;
         }
+        noise[at..].copy_from_slice(action);
         Noise::of(noise)
     }
 
@@ -96,6 +113,10 @@ impl Dynamics for WorldModel {
 
     fn influence(&self, state: &[f64], action: &[f64]) -> Influence {
         self.influence_here(state, action)
+    }
+
+    fn attention(&self, action: &[f64]) -> Option<Influence> {
+        self.influence_by_weight(action)
     }
 
     fn disagreement(&self, state: &[f64], action: &[f64]) -> Vec<f64> {
@@ -244,11 +265,12 @@ impl WorldModel {
         self.members.iter().map(|member| member.predict(&inputs, &self.structure)).collect()
     }
 
-    /// Numbers in the noise of a step: for every target its own noise, and the deviation that it was
-    /// inferred with.
+    /// Numbers in the noise of a step: for every target its own noise and the deviations of its
+    /// [`Coupling`], then the action.
     fn noises(&self) -> usize {
         let heads = self.encoding.targets().iter().map(|target| &target.head);
-        heads.map(|Head { distribution, .. }| distribution.noises() + 1).sum()
+        let own = heads.map(|Head { distribution, .. }| distribution.noises() + DEVIATIONS);
+        own.sum::<usize>() + self.schema().action_slots().len()
     }
 
     /// Outcomes and next state from the values of all targets, on their scales.
@@ -266,17 +288,6 @@ impl WorldModel {
         }
         prediction
     }
-}
-
-/// How much of the noise of a recorded step is also in another step, whose deviation is another: the
-/// correlation of the two.
-///
-/// Data never show the same moment twice, so this is an assumption: the smaller noise is part of the
-/// larger one, and the rest is independent. Then a step in which nothing is random says nothing about the
-/// noise of one in which much is: the thrust of an engine that did not run.
-fn common(recorded: f64, deviation: f64) -> f64 {
-    let larger = recorded.max(deviation);
-    if larger > 0.0 { recorded.min(deviation) / larger } else { 1.0 }
 }
 
 /// The parameters of the distributions, averaged over the members.

@@ -74,4 +74,4 @@ pub use settings::MAX_VERTICES;
 pub use shape::{Edge, Shape};
 pub use transform::{Rotation, Transform};
 pub use vector::Vector;
-pub use world::World;
+pub use world::{Placement, World};

@@ -8,6 +8,7 @@ use crate::fixture::{Filter, Fixture, FixtureId, Material};
 use crate::island::Island;
 use crate::joint::{Joint, JointId, RevoluteJoint};
 use crate::shape::Shape;
+use crate::transform::{Rotation, Transform};
 use crate::vector::Vector;
 
 /// Bodies that move, touch and are joined.
@@ -30,6 +31,19 @@ pub struct World {
     has_new_fixtures: bool,
     /// The inverse of the duration of the last step; 0 before the first.
     last_rate: f32,
+}
+
+/// Where a body is, and how it moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placement {
+    /// Of its origin.
+    pub position: Vector,
+    /// In radians.
+    pub angle: f32,
+    /// Of its centre of mass.
+    pub velocity: Vector,
+    /// In radians per second.
+    pub angular_velocity: f32,
 }
 
 /// The parameters of one step.
@@ -170,6 +184,31 @@ impl World {
     #[must_use]
     pub fn events(&self) -> &[ContactEvent] {
         &self.events
+    }
+
+    /// Puts a body somewhere else at once, awake, with another motion. What it touches is found in the next
+    /// step.
+    ///
+    /// # Errors
+    /// When a number is not finite, or there is no such body.
+    pub fn place(&mut self, body: BodyId, placement: &Placement) -> Result<(), Error> {
+        let Placement { position, angle, velocity, angular_velocity } = *placement;
+        if !position.is_finite() || !velocity.is_finite() {
+            return Err(Error::NotFinite { what: "placement" });
+        }
+        finite("angle", angle)?;
+        finite("angular velocity", angular_velocity)?;
+        let index = self.known(body)?;
+        let Some(body) = self.awakened(body)? else { return Ok(()) };
+        let transform = Transform { shift: position, rotation: Rotation::new(angle) };
+        let centre = transform.apply(body.sweep.local_centre);
+        body.position = transform;
+        (body.sweep.centre, body.sweep.centre_before) = (centre, centre);
+        (body.sweep.angle, body.sweep.angle_before) = (angle, angle);
+        (body.velocity, body.spin) = (velocity, angular_velocity);
+        self.update_broad_phase(index);
+        self.has_new_fixtures = true;
+        Ok(())
     }
 
     /// Wakes a body and applies a force to its centre during the next step.

@@ -143,6 +143,22 @@ impl AuditText for Audit {
         });
         table(&mut text, &columns, rows.collect());
         text.push('\n');
+        if !self.influences.is_empty() {
+            let columns = ["influences in a state, by", "precision", "recall"].map(str::to_owned);
+            let rows = self.influences.iter().map(|line| {
+                let name = match line.name {
+                    "chains" => "explanations",
+                    "attention" => "attention of the networks",
+                    "graph" => "all causes of the graph",
+                    _ => "every pair",
+                };
+                let own = [Measure::Precision, Measure::Recall];
+                let [precision, recall] = own.map(|measure| score(&line.by_kind, measure));
+                vec![name.to_owned(), precision, recall]
+            });
+            table(&mut text, &columns, rows.collect());
+            text.push('\n');
+        }
         let columns = ["threshold", "precision", "recall"].map(str::to_owned);
         let rows = self.curve.iter().map(|point| {
             let threshold = format!("{} %", super::words::number(100.0 * point.threshold, 3));
@@ -199,8 +215,9 @@ impl AuditText for Audit {
             "term_precision": value(Measure::TermPrecision),
             "term_recall": value(Measure::TermRecall),
             "ends": value(Measure::Ends),
-            "intervals": intervals(own),
+            "intervals": intervals(own, &Measure::ALL),
             "by_variable": by_variable,
+            "influence": influence(self),
             "all_steps": all_steps(self),
             "curve": curve,
         })
@@ -221,10 +238,25 @@ fn reference(line: &Line) -> Value {
     values(&line.by_kind, &OF_REFERENCES)
 }
 
+/// The audit of single influences; null where the environment cannot be put into a state.
+fn influence(audit: &Audit) -> Value {
+    let own = [Measure::Precision, Measure::Recall];
+    let mut found = Value::Null;
+    for line in &audit.influences {
+        if line.name == "chains" {
+            found = values(&line.by_kind, &own);
+            found["intervals"] = intervals(&line.by_kind, &own);
+        } else {
+            found[line.name] = values(&line.by_kind, &own);
+        }
+    }
+    found
+}
+
 /// The same scores in states drawn from all steps, with those of the references.
 fn all_steps(audit: &Audit) -> Value {
     let mut all = values(&audit.explanations.by_step, &Measure::ALL);
-    all["intervals"] = intervals(&audit.explanations.by_step);
+    all["intervals"] = intervals(&audit.explanations.by_step, &Measure::ALL);
     for line in &audit.references {
         all[line.name] = values(&line.by_step, &OF_REFERENCES);
     }
@@ -236,12 +268,12 @@ fn values(scores: &Scores, measures: &[Measure]) -> Value {
     Value::Object(measures.iter().map(value).collect())
 }
 
-fn intervals(scores: &Scores) -> Value {
-    let ends = |measure: Measure| {
+fn intervals(scores: &Scores, measures: &[Measure]) -> Value {
+    let ends = |&measure: &Measure| {
         let score = scores.get(measure);
         (measure.key().to_owned(), json!(score.map(|score| [score.low, score.high])))
     };
-    Value::Object(Measure::ALL.into_iter().map(ends).collect())
+    Value::Object(measures.iter().map(ends).collect())
 }
 
 fn table(text: &mut String, columns: &[String], rows: Vec<Vec<String>>) {

@@ -121,6 +121,8 @@ impl TrainParams {
 pub struct TrainSummary {
     /// Real steps in all.
     pub real_steps: usize,
+    /// Real steps recorded after the training, to explain it.
+    pub recorded_steps: usize,
     /// Epochs in all.
     pub epochs: usize,
     /// The real steps after which an evaluation reached what was asked for.
@@ -230,6 +232,7 @@ fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Trained, Error> {
     let (concluded, evaluation) = run.conclude()?;
     let summary = TrainSummary {
         real_steps: run.training.real_steps,
+        recorded_steps: concluded.data.len() - run.training.data.len(),
         epochs: run.training.epoch,
         reached_at,
         evaluation,

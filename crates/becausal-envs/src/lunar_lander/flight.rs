@@ -1,6 +1,6 @@
 //! The flight: engines, wind, contacts, and Gymnasium's observation and reward.
 
-use becausal_physics::{BodyId, Error, Transform, Vector, World};
+use becausal_physics::{BodyId, Error, Placement, Rotation, Transform, Vector, World};
 
 use super::functions::{hyperbolic_tangent, sine, sine_cosine};
 use super::world::{
@@ -159,6 +159,75 @@ impl Flight {
         self.hidden = hidden;
     }
 
+    /// Moves the craft into another state of the air: hull and legs together, as they hang on each other,
+    /// and in the same motion relative to the hull. Refuses states on the ground or in it, and leaves one
+    /// from there.
+    pub(super) fn move_to(&mut self, state: &[f64; 8]) -> bool {
+        let grounded = self.leg_contacts.contains(&true) || state[6] != 0.0 || state[7] != 0.0;
+        if grounded || self.crashed {
+            return false;
+        }
+        let pad = HEIGHT / 4.0 + LEG_DOWN / SCALE;
+        let position = narrow((state[0] + 1.0) * (WIDTH / 2.0), state[1] * (HEIGHT / 2.0) + pad);
+        let velocity = narrow(
+            state[2] * STEPS_PER_SECOND / (WIDTH / 2.0),
+            state[3] * STEPS_PER_SECOND / (HEIGHT / 2.0),
+        );
+        let (angle, spin) = (state[4] as f32, (state[5] * STEPS_PER_SECOND / 20.0) as f32);
+        let hull = self.world.body(self.hull);
+        let frame = *hull.transform();
+        let (turn, hull_spin) = (angle - hull.angle(), hull.angular_velocity());
+        let (hull_centre, hull_velocity) = (hull.centre(), hull.velocity());
+        let moved = Transform { shift: position, rotation: Rotation::new(angle) };
+        let centre = moved.apply(frame.undo(hull_centre));
+        let mut placements =
+            vec![(self.hull, Placement { position, angle, velocity, angular_velocity: spin })];
+        for leg in self.legs {
+            let body = self.world.body(leg);
+            let about = |spin: f32, arm: Vector| Vector::new(-spin * arm.y, spin * arm.x);
+            let drift =
+                body.velocity() - hull_velocity - about(hull_spin, body.centre() - hull_centre);
+            let arm = moved.apply(frame.undo(body.centre())) - centre;
+            placements.push((
+                leg,
+                Placement {
+                    position: moved.apply(frame.undo(body.position())),
+                    angle: body.angle() + turn,
+                    velocity: velocity
+                        + about(spin, arm)
+                        + moved.rotation.apply(frame.rotation.undo(drift)),
+                    angular_velocity: spin + body.angular_velocity() - hull_spin,
+                },
+            ));
+        }
+        for ((_, placement), outline) in placements.iter().zip(self.outlines()) {
+            let frame =
+                Transform { shift: placement.position, rotation: Rotation::new(placement.angle) };
+            if outline.iter().any(|&corner| self.is_in_ground(frame.apply(corner))) {
+                return false;
+            }
+        }
+        for (body, placement) in &placements {
+            if self.world.place(*body, placement).is_err() {
+                return false;
+            }
+        }
+        let state = self.measure();
+        self.state = state.map(|value| value as f32);
+        self.shaping = Some(shaping(&state));
+        true
+    }
+
+    /// Whether a point is below the hills, or beside the view.
+    fn is_in_ground(&self, point: Vector) -> bool {
+        let (x, y) = (f64::from(point.x), f64::from(point.y));
+        let edge = self.terrain.windows(2).find(|ends| ends[0].0 <= x && x <= ends[1].0);
+        edge.is_none_or(|ends| {
+            let along = (x - ends[0].0) / (ends[1].0 - ends[0].0);
+            y <= ends[0].1 + along * (ends[1].1 - ends[0].1)
+        })
+    }
+
     /// Advances by one step, a fiftieth of a second.
     pub(super) fn advance(&mut self, thrust: Thrust) -> Result<Outcome, Error> {
         self.thrust = thrust;
@@ -173,11 +242,7 @@ impl Flight {
 
         let state = self.measure();
         self.state = state.map(|value| value as f32);
-        let shaping = -100.0 * (state[0] * state[0] + state[1] * state[1]).sqrt()
-            - 100.0 * (state[2] * state[2] + state[3] * state[3]).sqrt()
-            - 100.0 * state[4].abs()
-            + 10.0 * state[6]
-            + 10.0 * state[7];
+        let shaping = shaping(&state);
         let mut reward = self.shaping.map_or(0.0, |before| shaping - before);
         self.shaping = Some(shaping);
         reward -= thrust.main * MAIN_FUEL;
@@ -314,6 +379,15 @@ impl Thrust {
         }
         thrust
     }
+}
+
+/// Gymnasium's measure of a state; its changes are rewards.
+fn shaping(state: &[f64; 8]) -> f64 {
+    -100.0 * (state[0] * state[0] + state[1] * state[1]).sqrt()
+        - 100.0 * (state[2] * state[2] + state[3] * state[3]).sqrt()
+        - 100.0 * state[4].abs()
+        + 10.0 * state[6]
+        + 10.0 * state[7]
 }
 
 /// The strength of the wind, between -1 and 1. It is not periodic.

@@ -131,6 +131,14 @@ impl Environment for LunarLander {
         true
     }
 
+    /// Only in the air: what a craft on the ground leans on is not in its state.
+    fn set_state(&mut self, state: &[f64]) -> bool {
+        let Ok(state) = <&[f64; 8]>::try_from(state) else { return false };
+        let moved = !self.over && self.flight.move_to(state);
+        self.observe();
+        moved
+    }
+
     /// The dispersion of the engines is drawn in every step, and shows only when one of them runs.
     fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
         self.flight.hide_noise(!recorded.is_some_and(|action| Thrust::of_action(action).is_on()));

@@ -3,6 +3,7 @@
 use becausal_core::trajectory::{Step, Trajectory};
 
 use super::case::{AuditAnswer, AuditCase, Auditor};
+use super::influence::Voice;
 use super::score::{Measure, Sums};
 use crate::tally::Tally;
 
@@ -59,6 +60,8 @@ pub(super) struct Findings {
     pub variables: Vec<Sums>,
     /// The claims of the explanations at every threshold.
     pub curve: Vec<Tally>,
+    /// Claims about single influences, in the order of [`Voice::ALL`]; `None` where they cannot be tried.
+    pub influences: Option<[Sums; Voice::ALL.len()]>,
 }
 
 const CHANGES: [Measure; 2] = [Measure::Precision, Measure::Recall];
@@ -73,6 +76,7 @@ impl Findings {
             sources: [Sums::default(); Source::ALL.len()],
             variables: vec![Sums::default(); auditor.scale.effects()],
             curve: vec![Tally::default(); auditor.params.thresholds.len()],
+            influences: None,
         };
         for answer in &case.answers {
             for step in 0..case.horizon {

@@ -14,6 +14,7 @@
 mod case;
 mod draw;
 mod findings;
+mod influence;
 mod onlooker;
 mod score;
 
@@ -31,6 +32,7 @@ use rayon::prelude::*;
 
 use self::draw::{Place, Played};
 use self::findings::{Findings, Source};
+use self::influence::{Influences, Substitutes, Voice};
 use self::score::Sums;
 use crate::error::ExplainError;
 use crate::scale::{NEGLIGIBLE, Scale};
@@ -135,6 +137,10 @@ pub struct Audit {
     pub by_variable: Vec<(String, Scores)>,
     /// Precision and recall at every threshold, in states drawn by kind.
     pub curve: Vec<CurvePoint>,
+    /// How often a variable that is said to move another in a state really does: by the `chains`, the
+    /// `attention` of the networks, the `graph`, and by saying so of `everything`. Empty where the
+    /// environment cannot be put into a state.
+    pub influences: Vec<Line>,
 }
 
 impl Audit {
@@ -198,6 +204,13 @@ pub fn audit<E: Environment>(
     let by_kind = played.by_kind(params.states, params.seed);
     let by_step = played.by_step(params.states, params.seed);
     let places: Vec<Place> = [by_kind, by_step].concat();
+    let substitutes = Substitutes::of(data);
+    let influences = Influences {
+        dynamics,
+        substitutes: &substitutes,
+        scale: &scale,
+        threshold: params.threshold,
+    };
     let tracker = Tracker::new(&params.progress, "audit", "states", places.len());
     // Environments may not be `Sync`, so each case gets its own copy beforehand.
     let copies: Vec<(u32, Place, E)> =
@@ -212,8 +225,10 @@ pub fn audit<E: Environment>(
             let record = Trajectory::recorded(&played.steps, episode, step, params.horizon)?;
             let start = played.environment_at(&copy, place)?;
             let examined = auditor.examine(&start, record, auditor.twin_seed(case))?;
+            let influences = influences.examine(&start, examined.moment.action())?;
             tracker.advance(1.0, "");
-            Ok(Findings::of(&examined, episode, &direct, &auditor))
+            let findings = Findings::of(&examined, episode, &direct, &auditor);
+            Ok(Findings { influences, ..findings })
         })
         .collect::<Result<Vec<Findings>, ExplainError>>()?;
     let (by_kind, by_step) = findings.split_at(params.states);
@@ -235,6 +250,16 @@ fn summarize(
         let sums = move |found: &Findings| found.sources[source as usize];
         let (by_kind, by_step) = (scores(by_kind, &sums), scores(by_step, &sums));
         Line { name: source.name(), by_kind, by_step }
+    };
+    let of_voice = |voice: Voice| {
+        let scores = |findings: &[Findings]| {
+            let cases: Vec<(usize, Sums)> = findings
+                .iter()
+                .filter_map(|found| Some((found.episode, found.influences?[voice as usize])))
+                .collect();
+            Scores::of(&cases, params.seed)
+        };
+        Line { name: voice.name(), by_kind: scores(by_kind), by_step: scores(by_step) }
     };
     let is_there = |line: &Line| Measure::ALL.iter().any(|&m| line.by_kind.get(m).is_some());
     let mut curve = vec![Tally::default(); params.thresholds.len()];
@@ -258,6 +283,7 @@ fn summarize(
         explanations: line(Source::Explanations),
         references: Source::ALL[1..].iter().map(|&source| line(source)).filter(is_there).collect(),
         by_variable: effects.iter().enumerate().map(of_variable).collect(),
+        influences: Voice::ALL.into_iter().map(of_voice).filter(is_there).collect(),
         curve: points.map(|(&threshold, changes)| CurvePoint { threshold, changes }).collect(),
     }
 }

@@ -301,8 +301,8 @@ impl TrainingRun {
         let evaluation = training.final_evaluation()?;
         self.write_policy()?;
         training.conclude()?;
-        if self.training.data.is_empty() {
-            // A training without a model: what was recorded to explain it.
+        if training.data.len() > self.training.data.len() {
+            // With what was recorded to explain it. To resume, only the rows of the training are read.
             self.directory.write_data(&training.data)?;
         }
         if let Some(graph) = &training.graph {
