@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use becausal::env::Options;
+use becausal::progress::Listener;
 use becausal::{MemoryLimit, ReadParams};
 use clap::{Args, Parser, Subcommand};
 
@@ -402,8 +403,12 @@ pub fn reading(params: ReadParams, ignore: &[String], missing: Option<&str>) -> 
 }
 
 impl Columns {
-    pub fn params(&self, common: &Common) -> Result<ReadParams, becausal::Error> {
-        let params = ReadParams::default().memory(common.memory());
+    pub fn params(
+        &self,
+        common: &Common,
+        progress: &Listener,
+    ) -> Result<ReadParams, becausal::Error> {
+        let params = ReadParams::default().memory(common.memory()).progress(progress.clone());
         let params = match &self.schema {
             Some(file) => params.schema_file(file)?,
             None => params,

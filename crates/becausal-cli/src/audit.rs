@@ -9,10 +9,10 @@ use becausal::{AuditParams, Error, Run};
 use crate::arguments::{Audit, Common};
 use crate::describe;
 use crate::failure::Failure;
-use crate::progress::Shown;
+use crate::progress::{Shown, opening};
 
 pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
-    let run = Run::open_within(&arguments.run, common.memory())?;
+    let run = Run::open_with(&arguments.run, &opening(common))?;
     let params = AuditParams {
         states: arguments.states,
         horizon: arguments.horizon,

@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::arguments::{Check, Common, reading};
 use crate::describe;
 use crate::failure::Failure;
+use crate::progress::Shown;
 
 pub fn run(common: &Common, arguments: &Check) -> Result<String, Failure> {
     let schema = Arc::new(read_schema(&arguments.schema)?);
@@ -18,7 +19,9 @@ pub fn run(common: &Common, arguments: &Check) -> Result<String, Failure> {
             format!("{} is right.\n\n{}", arguments.schema.display(), describe::text(&schema))
         });
     };
-    let params = ReadParams::default().memory(common.memory()).schema(Arc::clone(&schema));
+    let progress = Shown::new(common.quiet);
+    let params = ReadParams::default().memory(common.memory()).progress(progress);
+    let params = params.schema(Arc::clone(&schema));
     let log = read(path, &reading(params, &arguments.ignore, arguments.missing.as_deref()))?;
     let check = log.check()?;
     Ok(if common.json {

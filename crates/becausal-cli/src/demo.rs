@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::arguments::{Arguments, Common, Demo};
 use crate::describe;
 use crate::failure::Failure;
+use crate::progress::opening;
 use becausal::render::number::{brief, counted};
 
 /// How much is done.
@@ -69,7 +70,7 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
         quoted_path(&trained),
         quoted_path(&file)
     ));
-    let run = Run::open_within(&trained, common.memory())?;
+    let run = Run::open_with(&trained, &opening(common))?;
     let page = run.report(&ReportParams {
         steps: size.steps,
         horizon: HORIZON,

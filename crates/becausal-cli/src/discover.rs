@@ -27,7 +27,8 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
         place::check(path, &inputs)?;
         place::check_apart(path, &arguments.output)?;
     }
-    let log = read(&arguments.data, &arguments.columns.params(common)?)?;
+    let progress = Listener::new(Shown::new(common.quiet));
+    let log = read(&arguments.data, &arguments.columns.params(common, &progress)?)?;
     check_discovery(log.transitions(), common.memory())?;
     let stop = Stop::on_interrupt(
         "stopping: what is finished will be kept (Ctrl-C again: at once)",

@@ -13,6 +13,7 @@ use crate::arguments::{Common, Explain};
 use crate::describe;
 use crate::failure::Failure;
 use crate::place;
+use crate::progress::{Shown, opening};
 
 /// Pixels of a PNG for each unit of the picture: sharp on a screen of today.
 const PNG_SCALE: f64 = 2.0;
@@ -57,7 +58,7 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
         let inputs = arguments.data.iter().flat_map(|data| [data.clone(), schema_path(data)]);
         place::check(path, &inputs.collect::<Vec<_>>())?;
     }
-    let run = Run::open_within(&arguments.run, common.memory())?;
+    let run = Run::open_with(&arguments.run, &opening(common))?;
     let moment = moment(common, arguments, &run)?;
     let answer = match (&arguments.why_not, &arguments.what_if) {
         (Some(action), _) => run.why_not(&moment, action, &ask).map_err(wrong_action)?,
@@ -149,6 +150,7 @@ fn moment(common: &Common, arguments: &Explain, run: &Run) -> Result<Moment, Fai
     }
     if let Some(path) = &arguments.data {
         let params = ReadParams::default().memory(common.memory());
+        let params = params.progress(Shown::new(common.quiet));
         let log = read(path, &params.schema(Arc::clone(run.schema())))?;
         return Ok(Moment::recorded(log.transitions(), episode, step)?);
     }

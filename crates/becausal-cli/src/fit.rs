@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use becausal::model::{ModelKind, Scores, Shortfall};
+use becausal::progress::Listener;
 use becausal::render::{Alignment, Table, noise_words};
 use becausal::run::Claim;
 use becausal::{Error, FitParams, FitSummary, ReadParams, Run, ScoredOn, fit, quoted_path, read};
@@ -19,7 +20,8 @@ use becausal::render::number::{brief, count, counted};
 pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let started = Instant::now();
     let place = claimed(arguments)?;
-    let log = read(&arguments.data, &arguments.columns.params(common)?)?;
+    let progress = Listener::new(Shown::new(common.quiet));
+    let log = read(&arguments.data, &arguments.columns.params(common, &progress)?)?;
     // Whatever is read is read before anything that takes long: a mistake shows at once.
     let mut params = FitParams::default()
         .model(ModelKind::of(&arguments.model).unwrap_or(ModelKind::Causal))
@@ -28,13 +30,14 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
         .seed(arguments.seed)
         .compare(arguments.compare)
         .memory(common.memory())
-        .progress(Shown::new(common.quiet));
+        .progress(progress.clone());
     if let Some(eta) = arguments.eta {
         params = params.eta(eta);
     }
     if let Some(path) = &arguments.test {
         let columns = &arguments.columns;
-        let same = ReadParams::default().memory(common.memory()).schema(log.schema().clone());
+        let same = ReadParams::default().memory(common.memory()).progress(progress);
+        let same = same.schema(log.schema().clone());
         let same = reading(same, &columns.ignore, columns.missing.as_deref());
         params = params.test(read(path, &same)?);
     }

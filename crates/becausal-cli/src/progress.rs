@@ -5,15 +5,17 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use becausal::OpenParams;
 use becausal::progress::{Advance, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::arguments::Common;
 use crate::output::{printable, say};
 use crate::stop::Stop;
 use becausal::render::number;
 
-/// How often a plain line is printed.
-const PAUSE: Duration = Duration::from_secs(5);
+/// How often a plain line is printed: nobody waits longer without a word.
+const PAUSE: Duration = Duration::from_secs(2);
 
 /// A bar, or plain lines.
 pub struct Bar {
@@ -29,6 +31,11 @@ pub struct Bar {
 }
 
 impl Bar {
+    /// The same, as if it had begun with other work, whose next plain line was due at `due`.
+    fn after(self, due: Option<Instant>) -> Self {
+        Self { due: self.due.map(|own| due.unwrap_or(own)), ..self }
+    }
+
     /// Begins work of `total` nouns, of which `done` are done.
     pub fn new(done: usize, total: usize, noun: &str, quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
@@ -54,18 +61,27 @@ impl Bar {
             bar.set_message(printable(&format!("{}  {note}", self.noun), false));
         }
         if self.due.is_some_and(|due| Instant::now() >= due) {
-            let pace = (done - self.first) as f64 / self.started.elapsed().as_secs_f64().max(1e-9);
-            let left = self.total.saturating_sub(done) as f64 / pace.max(1e-9);
             let gap = if note.is_empty() { "" } else { "  " };
             say(&format!(
-                "{} of {} {}{gap}{note}  {} s left",
+                "{} of {} {}{gap}{note}{}",
                 number::count(done),
                 number::count(self.total),
                 self.noun,
-                number::brief(left.round())
+                self.left()
             ));
             self.due = Some(Instant::now() + PAUSE);
         }
+    }
+
+    /// How long the rest will take, where that can be told.
+    fn left(&self) -> String {
+        let done = self.done.saturating_sub(self.first) as f64;
+        if done == 0.0 {
+            return String::new();
+        }
+        let pace = done / self.started.elapsed().as_secs_f64().max(1e-9);
+        let left = self.total.saturating_sub(self.done) as f64 / pace;
+        format!("  {} s left", number::brief(left.round()))
     }
 
     /// Prints a plain line next time, however soon.
@@ -90,7 +106,7 @@ impl Bar {
 pub struct Shown {
     quiet: bool,
     stop: Option<Stop>,
-    /// The task that is shown.
+    /// The task that is shown, or was shown last.
     current: Mutex<Option<(String, Bar)>>,
 }
 
@@ -105,6 +121,11 @@ impl Shown {
     }
 }
 
+/// How a command opens a run.
+pub fn opening(common: &Common) -> OpenParams {
+    OpenParams::default().memory(common.memory()).progress(Shown::new(common.quiet))
+}
+
 impl Progress for Shown {
     fn advance(&self, at: &Advance<'_>) -> ControlFlow<()> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,11 +134,14 @@ impl Progress for Shown {
             task == at.task && bar.total == at.total && bar.done <= at.done
         });
         if !goes_on {
+            // Short tasks in a row must not be silent together.
+            let due = current.as_ref().and_then(|(_, bar)| bar.due);
             if let Some((_, bar)) = current.take() {
                 bar.finish();
             }
             let noun = format!("{} of {}", at.unit, at.task);
-            *current = Some((at.task.to_owned(), Bar::new(at.done, at.total, &noun, self.quiet)));
+            let bar = Bar::new(at.done, at.total, &noun, self.quiet).after(due);
+            *current = Some((at.task.to_owned(), bar));
         }
         if let Some((_, bar)) = current.as_mut() {
             if at.task == "train" && !at.note.is_empty() {

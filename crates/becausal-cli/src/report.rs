@@ -10,11 +10,12 @@ use crate::describe;
 use crate::failure::Failure;
 use crate::output::say;
 use crate::place;
+use crate::progress::opening;
 use becausal::render::number::{brief, counted};
 
 pub fn run(common: &Common, arguments: &Report) -> Result<String, Failure> {
     place::check(&arguments.output, &[])?;
-    let run = Run::open_within(&arguments.run, common.memory())?;
+    let run = Run::open_with(&arguments.run, &opening(common))?;
     let params = ReportParams {
         episode: arguments.episode,
         episode_seed: arguments.episode_seed,

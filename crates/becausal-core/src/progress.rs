@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How far some long work is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Advance<'a> {
-    /// What is being done: `discover`, `fit`, `train`, `audit`, …
+    /// What is being done: `discover`, `fit`, `train`, `audit`, …; of a file that is read, its name.
     pub task: &'a str,
     /// What is counted: `pairs`, `steps`, …
     pub unit: &'static str,
@@ -50,6 +50,9 @@ impl<F: Fn(&Advance<'_>) -> ControlFlow<()> + Send + Sync> Progress for F {
 pub struct Listener(Option<Arc<dyn Progress>>);
 
 impl Listener {
+    /// Nobody.
+    pub const NOBODY: Self = Self(None);
+
     /// This one.
     pub fn new(progress: impl Progress + 'static) -> Self {
         Self(Some(Arc::new(progress)))
@@ -58,6 +61,13 @@ impl Listener {
     /// Tells how far the work is; `Break` when it is to stop.
     pub fn advance(&self, at: &Advance<'_>) -> ControlFlow<()> {
         self.0.as_ref().map_or(ControlFlow::Continue(()), |progress| progress.advance(at))
+    }
+}
+
+/// A listener can be handed on to whatever takes one.
+impl Progress for Listener {
+    fn advance(&self, at: &Advance<'_>) -> ControlFlow<()> {
+        Self::advance(self, at)
     }
 }
 
@@ -87,17 +97,34 @@ pub struct Tracker<'a> {
 }
 
 impl<'a> Tracker<'a> {
-    /// Begins work of `total` units.
+    /// Work of `total` units.
     #[must_use]
     pub fn new(listener: &'a Listener, task: &'a str, unit: &'static str, total: usize) -> Self {
         let (done, stopped) = (Mutex::new(0.0), AtomicBool::new(false));
         Self { listener, task, unit, total, done, stopped }
     }
 
-    /// Begins another task for the same listener.
+    /// The same, and says that it begins.
+    #[must_use]
+    pub fn begin(listener: &'a Listener, task: &'a str, unit: &'static str, total: usize) -> Self {
+        let tracker = Self::new(listener, task, unit, total);
+        tracker.advance(0.0, "");
+        tracker
+    }
+
+    /// Work that nobody hears of.
+    #[must_use]
+    pub fn unheard() -> Self {
+        static NOBODY: Listener = Listener::NOBODY;
+        Self::new(&NOBODY, "", "", 0)
+    }
+
+    /// Begins another task for the same listener, who may have stopped this one.
     #[must_use]
     pub fn next(&self, task: &'a str, unit: &'static str, total: usize) -> Self {
-        Self::new(self.listener, task, unit, total)
+        let next = Self::begin(self.listener, task, unit, total);
+        next.stopped.fetch_or(self.is_stopped(), Ordering::Relaxed);
+        next
     }
 
     /// So many more units are done.

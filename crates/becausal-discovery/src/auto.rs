@@ -30,8 +30,10 @@ const MIN_PROXY_ROWS: usize = 1000;
 /// Tests the pairs of `allowed[output]`, conditioning on these inputs only.
 pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -> Findings {
     let engine = Engine::new(frame, allowed);
-    let folds = engine.folds(Effort::Usual);
-    let others = engine.others(&folds);
+    let folds = engine.folds(Effort::Usual, watch);
+    let others = engine.others(&folds, watch);
+    // What was asked while that was done.
+    watch.advance(0.0, "");
     let unexplained = others.unexplained.clone();
     let (mut pairs, losses) = engine.pairs(&folds, &others, watch);
     drop(folds);
@@ -95,9 +97,13 @@ impl<'a> Engine<'a> {
     }
 
     /// The two folds: each is trained on once and held out once.
-    pub(super) fn folds(&self, effort: Effort) -> [Fold; 2] {
-        let fold = |number| Fold::new(self.frame, &self.targets, number, effort);
+    pub(super) fn folds(&self, effort: Effort, watch: &Tracker<'_>) -> [Fold; 2] {
+        let rows = 2 * Fold::rows_read(self.frame, effort);
+        let watch = watch.next("discover", "rows", rows);
+        let fold = |number| Fold::new(self.frame, &self.targets, number, effort, &watch);
         let (first, second) = rayon::join(|| fold(0), || fold(1));
+        // The count was an estimate.
+        watch.advance(rows as f64, "");
         [first, second]
     }
 
@@ -108,6 +114,7 @@ impl<'a> Engine<'a> {
         allowed: &'q [usize],
         drops: &'q [Vec<usize>],
         folds: &'q [Fold; 2],
+        watch: &'q Tracker<'q>,
     ) -> Question<'q> {
         Question {
             frame: self.frame,
@@ -121,6 +128,7 @@ impl<'a> Engine<'a> {
             range: self.targets[index].range(self.frame),
             growth: self.growth,
             extremes: &self.extremes,
+            watch,
         }
     }
 
@@ -142,7 +150,7 @@ impl<'a> Engine<'a> {
                 let output = self.owners[index];
                 let allowed = &self.allowed[output];
                 let elements = self.owners.iter().filter(|&&owner| owner == output).count() as f64;
-                let found = self.ask(index, elements, folds, others);
+                let found = self.ask(index, elements, folds, others, watch);
                 let cause = allowed.last().map_or("", |&input| frame.inputs[input].name.as_str());
                 let effect = &frame.outputs[output].name;
                 watch.advance(allowed.len() as f64 / elements, &format!("{cause} -> {effect}"));
@@ -190,10 +198,11 @@ impl<'a> Engine<'a> {
         elements: f64,
         folds: &[Fold; 2],
         others: &Others,
+        watch: &Tracker<'_>,
     ) -> (Vec<Finding>, f64) {
         let allowed = &self.allowed[self.owners[index]];
         let drops = self.drops(allowed);
-        let question = self.question(index, allowed, &drops, folds);
+        let question = self.question(index, allowed, &drops, folds, watch);
         let answer = question.answer();
         let spread = question.spread(&answer);
         let gains = combine(&answer.gains, spread.as_deref());
@@ -262,15 +271,21 @@ impl<'a> Engine<'a> {
     }
 
     /// Predicts each input from the others.
-    fn others(&self, folds: &[Fold; 2]) -> Others {
+    fn others(&self, folds: &[Fold; 2], watch: &Tracker<'_>) -> Others {
         let inputs = self.frame.inputs.len();
+        let count = self.targets.len() - self.owners.len();
+        let watch = watch.next("discover", "causes", count);
         let found: Vec<(usize, f64, (EndResiduals, usize))> = (self.owners.len()
             ..self.targets.len())
             .into_par_iter()
             .filter_map(|index| {
                 let own = self.targets[index].own_input()?;
+                if watch.is_stopped() {
+                    return None;
+                }
                 let others: Vec<usize> = (0..inputs).filter(|&input| input != own).collect();
-                let answer = self.question(index, &others, &[], folds).answer();
+                let answer = self.question(index, &others, &[], folds, &watch).answer();
+                watch.advance(1.0, &self.frame.inputs[own].name);
                 let rows = self.extremes.rows().iter();
                 let residuals: Vec<f64> = rows.map(|&row| answer.residuals[row as usize]).collect();
                 let time = self.decorrelation_units(&answer.residuals);

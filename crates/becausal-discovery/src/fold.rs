@@ -9,6 +9,7 @@ use super::candidates::Candidates;
 use super::frame::Frame;
 use super::ridge::{Gram, Solver};
 use super::target::Target;
+use becausal_core::progress::Tracker;
 
 /// The most rows on which products are chosen. Regressions use all rows.
 const MAX_SCREENING_ROWS: usize = 20_000;
@@ -79,8 +80,31 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// Trains on the units of fold `number`, or on a part of them, and holds out the others.
-    pub(super) fn new(frame: &Frame, targets: &[Target], number: u8, effort: Effort) -> Self {
+    /// About how many rows are read for a fold, each as often as it is read.
+    pub(super) fn rows_read(frame: &Frame, effort: Effort) -> usize {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of them"
+        )]
+        let training = (frame.rows() as f64 / 2.0 * effort.share()) as usize;
+        let screening = training.min(MAX_SCREENING_ROWS);
+        let on_trees = training.min(effort.max_tree_rows());
+        let again = if on_trees < training { on_trees } else { 0 };
+        let rounds = if frame.u.len() <= MAX_CUBIC_COLUMNS { 3 } else { 2 };
+        // The regression of a round, its residuals, and its candidates.
+        rounds * 3 * screening + training + on_trees * 2 / 3 + again
+    }
+
+    /// Trains on the units of fold `number`, or on a part of them, and holds out the others. `watch`
+    /// hears of every row that is read.
+    pub(super) fn new(
+        frame: &Frame,
+        targets: &[Target],
+        number: u8,
+        effort: Effort,
+        watch: &Tracker<'_>,
+    ) -> Self {
         let units = &frame.units;
         let in_training: Vec<bool> = units.fold.iter().map(|&fold| fold == number).collect();
         let rows = 0..u32::try_from(frame.rows()).expect("rows fit 32 bits");
@@ -95,15 +119,16 @@ impl Fold {
             whole_units(frame, &training, (training.len() as f64 * effort.share()) as usize);
         let tree_rows = whole_units(frame, &training, effort.max_tree_rows());
         let screening = whole_units(frame, &training, MAX_SCREENING_ROWS);
-        let basis = choose(frame, targets, &screening, training.len(), effort);
+        let basis = choose(frame, targets, &screening, training.len(), effort, watch);
         let value = |target: usize, row: usize| targets[target].value(frame, row);
-        let gram = Gram::of(frame, &basis, &training, targets.len(), &value);
+        let gram = Gram::of(frame, &basis, &training, targets.len(), &value, watch);
         let solvers = levels(&gram, &basis);
         let trial_rows = whole_units(frame, &tree_rows, tree_rows.len() * 2 / 3).len();
-        let trial_gram = Gram::of(frame, &basis, &tree_rows[..trial_rows], targets.len(), &value);
+        let trial = &tree_rows[..trial_rows];
+        let trial_gram = Gram::of(frame, &basis, trial, targets.len(), &value, watch);
         let trials = levels(&trial_gram, &basis);
         let on_tree_rows = (tree_rows.len() < training.len()).then(|| {
-            let gram = Gram::of(frame, &basis, &tree_rows, 0, &|_, _| 0.0);
+            let gram = Gram::of(frame, &basis, &tree_rows, 0, &|_, _| 0.0, watch);
             let solvers = levels(&gram, &basis);
             (gram, solvers)
         });
@@ -201,6 +226,7 @@ fn choose(
     rows: &[u32],
     training: usize,
     effort: Effort,
+    watch: &Tracker<'_>,
 ) -> Basis {
     let mut basis = Basis::mains(frame);
     let waves = effort == Effort::Thorough && frame.u.len() <= MAX_WAVE_COLUMNS;
@@ -220,7 +246,7 @@ fn choose(
             let chosen = {
                 let mut lean = basis.clone();
                 lean.compact();
-                screen(frame, targets, rows, &lean, &candidates, left)
+                screen(frame, targets, rows, &lean, &candidates, left, watch)
             };
             left -= chosen.len();
             basis.add(&candidates, &chosen);
@@ -239,11 +265,12 @@ fn screen(
     basis: &Basis,
     candidates: &Candidates,
     max_chosen: usize,
+    watch: &Tracker<'_>,
 ) -> Vec<usize> {
     // |correlation| times the square root of the number of rows: chance exceeds it once in 15,000
     // times.
     const MIN_SCORE: f64 = 4.0;
-    let residuals = residuals(frame, targets, rows, basis);
+    let residuals = residuals(frame, targets, rows, basis, watch);
     let products = candidates.basis();
     let mut sums = Array2::<f64>::zeros((products.width(), targets.len()));
     let mut means = vec![0.0; products.width()];
@@ -259,6 +286,7 @@ fn screen(
                 squares[feature] += value * value;
             }
         }
+        watch.advance(part.len() as f64, "");
     }
     let count = rows.len() as f64;
     let powers: Vec<f64> =
@@ -284,9 +312,15 @@ fn screen(
 }
 
 /// The residuals of a regression on `basis`, a column for each target.
-fn residuals(frame: &Frame, targets: &[Target], rows: &[u32], basis: &Basis) -> Array2<f64> {
+fn residuals(
+    frame: &Frame,
+    targets: &[Target],
+    rows: &[u32],
+    basis: &Basis,
+    watch: &Tracker<'_>,
+) -> Array2<f64> {
     let value = |target: usize, row: usize| targets[target].value(frame, row);
-    let gram = Gram::of(frame, basis, rows, targets.len(), &value);
+    let gram = Gram::of(frame, basis, rows, targets.len(), &value, watch);
     let solver = Solver::new(&gram, |_| true);
     let mut coefficients = Array2::zeros((basis.width(), targets.len()));
     for (index, target) in targets.iter().enumerate() {
@@ -304,6 +338,7 @@ fn residuals(frame: &Frame, targets: &[Target], rows: &[u32], basis: &Basis) -> 
                     value(target, row as usize) - predicted[[offset, target]];
             }
         }
+        watch.advance(part.len() as f64, "");
     }
     residuals
 }

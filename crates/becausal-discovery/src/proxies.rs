@@ -43,7 +43,7 @@ impl Engine<'_> {
         let asked = self.owners.iter().filter(|&&output| !suspects[output].is_empty()).count();
         let watch = watch.next("check for proxies", "targets", 2 * asked);
         let losses = |effort: Effort, growth: Growth| -> Vec<(f64, Vec<f64>)> {
-            let folds = self.folds(effort);
+            let folds = self.folds(effort, &watch);
             let indices = (0..self.owners.len()).into_par_iter();
             let asked = indices.map(|index| {
                 let output = self.owners[index];
@@ -51,7 +51,7 @@ impl Engine<'_> {
                     return (0.0, Vec::new());
                 }
                 let drops: Vec<Vec<usize>> = suspects[output].iter().map(|&i| vec![i]).collect();
-                let question = self.question(index, &self.allowed[output], &drops, &folds);
+                let question = self.question(index, &self.allowed[output], &drops, &folds, &watch);
                 let losses = Question { growth, ..question }.losses();
                 watch.advance(1.0, &self.frame.outputs[output].name);
                 losses

@@ -9,6 +9,7 @@ use super::fold::Fold;
 use super::frame::Frame;
 use super::model::Model;
 use super::target::Target;
+use becausal_core::progress::Tracker;
 
 /// A gain below this share of the loss does not count: with an imperfect model, a bystander can gain
 /// as much. Chosen on seeds 0 to 9 of AimTest and CartPole and on the probes; see docs/discovery.md.
@@ -61,6 +62,8 @@ pub(super) struct Question<'a> {
     pub growth: Growth,
     /// The rows whose residuals without each drop are kept.
     pub extremes: &'a Extremes,
+    /// Hears that the work goes on: with many rows one question takes seconds.
+    pub watch: &'a Tracker<'a>,
 }
 
 /// How much one or more inputs help to predict a target.
@@ -122,10 +125,10 @@ impl Question<'_> {
     /// other.
     pub(super) fn answer(&self) -> Answer {
         let level = self.level();
-        let models = self.folds.each_ref().map(|fold| self.fit(fold, level));
+        let models = self.folds.each_ref().map(|fold| self.heard(self.fit(fold, level)));
         let promising: Vec<usize> =
             (0..self.drops.len()).filter(|&drop| self.is_promising(&models, drop)).collect();
-        let mut held_out = self.evaluate(&models, &promising);
+        let mut held_out = self.heard(self.evaluate(&models, &promising));
         let mut gains = vec![[Gain::NOTHING; 2]; self.drops.len()];
         for (&drop, sums) in promising.iter().zip(&held_out.sums) {
             gains[drop] = self.gains(sums, &models, &held_out.losses);
@@ -137,22 +140,24 @@ impl Question<'_> {
             })
             .collect();
         if !suspects.is_empty() {
-            let levels = self.levels_without(&suspects, level);
-            let reduced = self.reduced(&models, &suspects, level, &levels);
+            let levels = self.heard(self.levels_without(&suspects, level));
+            let reduced = self.heard(self.reduced(&models, &suspects, level, &levels));
             let (without, extremes) = (&mut held_out.without, self.extremes);
             let keep = |place: usize, row: usize, residual: f64| {
                 if let Some(kept) = extremes.place(row) {
                     without[suspects[place]][kept] = residual;
                 }
             };
-            let sums = self.losses_without(&models, &reduced, &held_out.residuals, keep);
+            let sums =
+                self.heard(self.losses_without(&models, &reduced, &held_out.residuals, keep));
             for (&drop, sums) in suspects.iter().zip(&sums) {
                 gains[drop] = self.gains(sums, &models, &held_out.losses);
             }
             let found: Vec<usize> =
                 (0..suspects.len()).filter(|&place| is_suspect(&gains[suspects[place]])).collect();
             let higher: Vec<usize> = levels.iter().map(|&other| other.max(level)).collect();
-            let innovations = self.innovations(&models, &reduced, &suspects, &found, &higher);
+            let innovations =
+                self.heard(self.innovations(&models, &reduced, &suspects, &found, &higher));
             for (&place, sums) in found.iter().zip(&innovations) {
                 let other = self.gains(sums, &models, &held_out.losses);
                 for (one, other) in gains[suspects[place]].iter_mut().zip(other) {
@@ -181,16 +186,22 @@ impl Question<'_> {
     /// them.
     pub(super) fn losses(&self) -> (f64, Vec<f64>) {
         let level = self.level();
-        let models = self.folds.each_ref().map(|fold| self.fit(fold, level));
-        let held_out = self.evaluate(&models, &[]);
+        let models = self.folds.each_ref().map(|fold| self.heard(self.fit(fold, level)));
+        let held_out = self.heard(self.evaluate(&models, &[]));
         let drops: Vec<usize> = (0..self.drops.len()).collect();
-        let levels = self.levels_without(&drops, level);
-        let reduced = self.reduced(&models, &drops, level, &levels);
+        let levels = self.heard(self.levels_without(&drops, level));
+        let reduced = self.heard(self.reduced(&models, &drops, level, &levels));
         let sums = self.losses_without(&models, &reduced, &held_out.residuals, |_, _, _| ());
         let rows = self.frame.rows().max(1) as f64;
         let increase = |sums: &Vec<[f64; 2]>| sums.iter().map(|sum| sum[0]).sum::<f64>() / rows;
         let loss = held_out.losses[0];
         (loss, sums.iter().map(|sums| loss + increase(sums)).collect())
+    }
+
+    /// Passes on a part of the answer, and lets hear that the work goes on.
+    pub(super) fn heard<T>(&self, part: T) -> T {
+        self.watch.advance(0.0, "");
+        part
     }
 
     /// Evaluates, on the held-out rows, the models with all inputs, and those without each of the drops

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::basis::Basis;
 use super::block::{BLOCK, Block};
 use super::frame::Frame;
+use becausal_core::progress::Tracker;
 
 /// The rows are summed in this many chunks, so that the sum does not depend on the number of threads.
 const CHUNKS: usize = 8;
@@ -29,6 +30,7 @@ impl Gram {
         rows: &[u32],
         targets: usize,
         target: &(impl Fn(usize, usize) -> f64 + Sync),
+        watch: &Tracker<'_>,
     ) -> Self {
         let width = basis.width();
         let size = rows.len().div_ceil(CHUNKS).max(1);
@@ -51,6 +53,7 @@ impl Gram {
                     let values = values.slice(s![..rows.len(), ..]);
                     general_mat_mul(1.0, &block.t(), &block, 1.0, &mut sums.features);
                     general_mat_mul(1.0, &block.t(), &values, 1.0, &mut sums.targets);
+                    watch.advance(rows.len() as f64, "");
                 }
                 sums
             })

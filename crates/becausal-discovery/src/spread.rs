@@ -32,7 +32,8 @@ impl Question<'_> {
         let mut sizes = vec![0.0; frame.units.count()];
         for fold in self.folds {
             let values: Vec<f64> = fold.tree_rows.iter().map(|&row| size(row as usize)).collect();
-            let of_size = fold.sums(frame, &fold.tree_rows, &[values]).column(0).to_owned();
+            let of_size = self.heard(fold.sums(frame, &fold.tree_rows, &[values]));
+            let of_size = of_size.column(0).to_owned();
             let mains =
                 |feature: usize| fold.basis.is_main(feature) && self.is_allowed(fold, feature);
             let solver = if self.has_all() {

@@ -1,13 +1,15 @@
-//! Units of observation: an episode is one, or a stretch of an episode if there are few episodes.
+//! Units of observation: a recording is one, or a stretch of a recording if there are few.
+//!
+//! A recording is an episode, or several between which rows were left out.
 
 use super::student::mean_above_zero;
 use becausal_core::Stream;
 use becausal_core::data::Transitions;
 
-/// With at least this many episodes, each is one unit.
-const MIN_EPISODES: usize = 20;
+/// With at least this many recordings, each is one unit.
+const MIN_RECORDINGS: usize = 20;
 
-/// With fewer episodes, the rows are divided into about this many stretches.
+/// With fewer recordings, the rows are divided into about this many stretches.
 const STRETCHES: usize = 48;
 
 /// The fewest units that allow a test.
@@ -23,49 +25,58 @@ pub(super) struct Units {
     pub of_row: Vec<u32>,
     /// The fold, 0 or 1, of each unit.
     pub fold: Vec<u8>,
-    /// Whether units are stretches of episodes, so that neighbours may be correlated.
+    /// Whether units are stretches of recordings, so that neighbours may be correlated.
     pub stretches: bool,
 }
 
 impl Units {
     /// The units of recorded transitions.
     pub(super) fn of(transitions: &Transitions, seed: u64) -> Self {
-        let episodes: Vec<usize> =
-            (0..transitions.episodes()).map(|episode| transitions.episode(episode).len()).collect();
-        Self::of_lengths(&episodes, seed)
+        let mut lengths: Vec<usize> = Vec::new();
+        let mut last = None;
+        for episode in 0..transitions.episodes() {
+            let rows = transitions.episode(episode).len();
+            let recording = Some(transitions.recording_of(episode));
+            match lengths.last_mut() {
+                Some(length) if recording == last => *length += rows,
+                _ => lengths.push(rows),
+            }
+            last = recording;
+        }
+        Self::of_lengths(&lengths, seed)
     }
 
-    fn of_lengths(episodes: &[usize], seed: u64) -> Self {
-        let stretches = episodes.len() < MIN_EPISODES;
-        let rows: usize = episodes.iter().sum();
+    /// The units of recordings with these numbers of rows.
+    fn of_lengths(recordings: &[usize], seed: u64) -> Self {
+        let stretches = recordings.len() < MIN_RECORDINGS;
+        let rows: usize = recordings.iter().sum();
         let length = rows.div_ceil(STRETCHES).max(1);
         let mut of_row = Vec::with_capacity(rows);
-        let mut first_of_episode = Vec::with_capacity(episodes.len());
+        let mut first_unit = Vec::with_capacity(recordings.len());
         let mut count = 0_u32;
-        for &rows in episodes {
-            first_of_episode.push(count);
+        for &rows in recordings {
+            first_unit.push(count);
             let parts =
                 if stretches { ((rows + length / 2) / length).clamp(1, rows.max(1)) } else { 1 };
             let size = rows.div_ceil(parts).max(1);
             of_row.extend((0..rows).map(|row| count + u32::try_from(row / size).unwrap_or(0)));
             count += u32::try_from(rows.div_ceil(size)).unwrap_or(0);
         }
-        first_of_episode.push(count);
+        first_unit.push(count);
         let mut fold = vec![0; count as usize];
-        if episodes.len() == 1 {
+        if recordings.len() == 1 {
             let half = fold.len() / 2;
             fold[half..].fill(1);
         } else {
-            let mut order = Stream::keyed(seed, &[1]).permutation(episodes.len());
+            let mut order = Stream::keyed(seed, &[1]).permutation(recordings.len());
             if stretches {
-                order.sort_by_key(|&episode| std::cmp::Reverse(episodes[episode]));
+                order.sort_by_key(|&recording| std::cmp::Reverse(recordings[recording]));
             }
             let mut rows = [0; 2];
-            for episode in order {
+            for recording in order {
                 let lighter = usize::from(rows[1] < rows[0]);
-                rows[lighter] += episodes[episode];
-                let units =
-                    first_of_episode[episode] as usize..first_of_episode[episode + 1] as usize;
+                rows[lighter] += recordings[recording];
+                let units = first_unit[recording] as usize..first_unit[recording + 1] as usize;
                 fold[units].fill(u8::from(lighter == 1));
             }
         }

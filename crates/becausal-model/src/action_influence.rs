@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use becausal_core::data::Transitions;
+use becausal_core::progress::{Listener, Tracker};
 use becausal_core::schema::Role;
 use becausal_nn::Distribution;
 
@@ -62,10 +63,11 @@ impl WorldModel {
     pub fn influence_by_effect(&self, data: &Transitions, seed: u64) -> Influence {
         assert!(!data.is_empty(), "measuring an influence needs transitions");
         let rows: Vec<usize> = evenly(data.len(), MAX_ROWS_MEASURED).collect();
-        let rows = self.encoding.encode_all(data).select(&rows);
-        let probe = Probe::new(&self.encoding, &self.structure, rows, seed, self.kind);
+        let rows = self.encoding.encode_all(data, &Tracker::unheard()).select(&rows);
+        let nobody = &Listener::NOBODY;
+        let probe = Probe::new(&self.encoding, &self.structure, rows, seed, self.kind, nobody);
         let of_member = |member: &Member| -> Vec<f64> {
-            let losses = probe.losses(member, &self.structure);
+            let losses = probe.losses(member, &self.structure, &|_, _| ());
             losses
                 .iter()
                 .map(|rows| weight(rows.iter().sum::<f64>() / rows.len().max(1) as f64))

@@ -9,6 +9,7 @@
 use rayon::prelude::*;
 
 use becausal_core::data::Transitions;
+use becausal_core::progress::Tracker;
 use becausal_discovery::{CausalGraph, Reason, Verdict};
 
 use super::error::FitError;
@@ -28,7 +29,7 @@ const MAX_COMPARED_MEMBERS: usize = 2;
 /// [`MIN_STANDARD_ERRORS`], to conclude that a cause is missing.
 const MIN_GAIN_NATS: f64 = 0.002;
 
-/// Number of standard errors over the held-out episodes that are subtracted from a gain.
+/// Number of standard errors over the held-out recordings that are subtracted from a gain.
 const MIN_STANDARD_ERRORS: f64 = 2.5;
 
 /// Even without such a gain, all causes are tried if the error of the unrestricted model is below
@@ -53,8 +54,8 @@ const MIN_ROWS_PER_CAUSE: usize = 10;
 /// The gain of a row is clamped to this many nats, so that a few rows do not decide.
 const MAX_ROW_NATS: f64 = 5.0;
 
-/// Minimum number of held-out episodes for a comparison.
-const MIN_EPISODES: usize = 10;
+/// Minimum number of held-out recordings for a comparison.
+const MIN_RECORDINGS: usize = 10;
 
 /// An effect that an unrestricted model predicts better than the causal model.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,11 +117,11 @@ impl Checked {
         let few =
             ModelParams { members: params.members.min(MAX_COMPARED_MEMBERS), ..params.clone() };
         let mut gains: Vec<Gain> = Vec::new();
-        if data.held_out.episodes() >= MIN_EPISODES {
-            let own = model.judge(data, few.members);
+        if data.held_out.recordings() >= MIN_RECORDINGS {
+            let own = model.judge(data, &few);
             for kind in [ModelKind::Full, ModelKind::Mlp] {
                 let (everything, _) = WorldModel::fit_to(data, kind, &structure, &few)?;
-                gains.extend(own.gains_of(&everything.judge(data, few.members), data));
+                gains.extend(own.gains_of(&everything.judge(data, &few), data));
             }
         }
         // If both kinds predict an effect better, the larger gain counts.
@@ -206,18 +207,18 @@ impl Judgement {
         let data = &prepared.held_out;
         let gain = |effect: usize| {
             let (own, other) = (&self.likelihoods[effect], &everything.likelihoods[effect]);
-            let episodes: Vec<(f64, f64)> = (0..data.episodes())
-                .map(|episode| {
-                    let rows = data.rows_of(&[episode]);
-                    let gain =
-                        |&row: &usize| (other[row] - own[row]).clamp(-MAX_ROW_NATS, MAX_ROW_NATS);
-                    (rows.iter().map(gain).sum(), rows.len() as f64)
-                })
-                .collect();
-            let rows: f64 = episodes.iter().map(|(_, rows)| rows).sum();
-            let mean = episodes.iter().map(|(gain, _)| gain).sum::<f64>() / rows;
+            let mut recordings = vec![(0.0, 0.0); data.recordings()];
+            for episode in 0..data.episodes() {
+                let (sum, rows) = &mut recordings[data.recording_of(episode)];
+                for row in data.episode(episode) {
+                    *sum += (other[row] - own[row]).clamp(-MAX_ROW_NATS, MAX_ROW_NATS);
+                    *rows += 1.0;
+                }
+            }
+            let rows: f64 = recordings.iter().map(|(_, rows)| rows).sum();
+            let mean = recordings.iter().map(|(gain, _)| gain).sum::<f64>() / rows;
             let squares: f64 =
-                episodes.iter().map(|(gain, rows)| (gain - mean * rows).powi(2)).sum();
+                recordings.iter().map(|(gain, rows)| (gain - mean * rows).powi(2)).sum();
             let certain = mean - MIN_STANDARD_ERRORS * squares.sqrt() / rows > MIN_GAIN_NATS;
             let errors = [self.errors[effect], everything.errors[effect]];
             let better = |row: &usize| other[*row] - own[*row] > LARGE_GAIN_NATS;
@@ -231,18 +232,22 @@ impl Judgement {
 
 impl WorldModel {
     /// Judges the model by the held-out rows; likelihoods are those of the first members.
-    fn judge(&self, data: &FitData, members: usize) -> Judgement {
+    fn judge(&self, data: &FitData, params: &ModelParams) -> Judgement {
         let rows = &data.held_out_rows;
-        let outputs = self.outputs_of(rows);
+        let listener = &params.progress;
+        let outputs = self.outputs_of(rows, listener);
+        let scores = self.score_outputs(rows, &outputs, listener);
+        let watch = Tracker::begin(listener, "compare", "effects", self.structure.effects());
         let of_effect = |effect: usize| {
-            let each: Vec<Vec<f64>> = (outputs.iter().take(members))
+            let each: Vec<Vec<f64>> = (outputs.iter().take(params.members))
                 .map(|outputs| likelihoods(&self.encoding, rows, effect, (outputs, effect)))
                 .collect();
             let mixed =
                 |row: usize| log_mean(&each.iter().map(|rows| rows[row]).collect::<Vec<_>>());
-            (0..rows.inputs.rows()).map(mixed).collect()
+            let mixed = (0..rows.inputs.rows()).map(mixed).collect();
+            watch.advance(1.0, "");
+            mixed
         };
-        let scores = self.score_outputs(rows, &outputs);
         Judgement {
             likelihoods: (0..self.structure.effects()).into_par_iter().map(of_effect).collect(),
             errors: scores.variables.iter().map(|variable| variable.error).collect(),

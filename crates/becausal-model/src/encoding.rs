@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use becausal_core::data::Transitions;
 use becausal_core::env::every_action;
+use becausal_core::progress::Tracker;
 use becausal_core::schema::{Kind, Role, Schema, Variable};
 use becausal_nn::{Block, Head, Shape};
 
@@ -31,7 +32,7 @@ pub type Numbers = (Vec<[f64; 2]>, Vec<Vec<f64>>, Vec<[f64; 3]>);
 impl Encoding {
     /// An encoding with the scales of these data.
     #[must_use]
-    pub fn of(data: &Transitions) -> Self {
+    pub fn of(data: &Transitions, watch: &Tracker<'_>) -> Self {
         let schema = Arc::clone(data.schema());
         let (states, actions) = (schema.state_slots(), schema.action_slots());
         let column = |slot| data.column(slot).to_numbers();
@@ -46,10 +47,12 @@ impl Encoding {
             if states.contains(&slot) {
                 seen.push(quantiles(values));
             }
+            watch.advance(data.len() as f64, "");
         }
         let scales = |slot: usize, before: Option<usize>, numeric: bool| {
             let values = column(slot);
             let of_values = spread(&values);
+            watch.advance(data.len() as f64, "");
             let scale = match before {
                 _ if !numeric => Scale { mean: 0.0, scale: 1.0 },
                 Some(before) => {
@@ -225,18 +228,20 @@ impl Encoding {
         of_state.enumerate().filter_map(before).collect()
     }
 
-    /// Encodes all rows of some transitions.
+    /// Encodes all rows of some transitions; `watch` hears of every value.
     #[must_use]
-    pub fn encode_all(&self, data: &Transitions) -> Encoded {
+    pub fn encode_all(&self, data: &Transitions, watch: &Tracker<'_>) -> Encoded {
         let columns: Vec<Vec<f64>> =
             (0..self.schema.slots().len()).map(|slot| data.column(slot).to_numbers()).collect();
         let inputs = self.inputs(data.len(), |row, slot| columns[slot][row]);
+        watch.advance((data.len() * self.schema.action_slots().end) as f64, "");
         let mut targets = Block::zeros(Shape::new(self.targets.len(), data.len(), 1));
         for (at, target) in self.targets.iter().enumerate() {
             let group = targets.group_mut(at);
             for (into, &value) in group.iter_mut().zip(&columns[target.slot]) {
                 *into = single(target.scale.apply(value));
             }
+            watch.advance(data.len() as f64, "");
         }
         Encoded { inputs, targets }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use becausal_core::Stream;
 use becausal_core::data::{EpisodeSplit, Transitions};
+use becausal_core::progress::Tracker;
 
 use super::encoding::Encoding;
 use super::error::FitError;
@@ -29,15 +30,23 @@ impl FitData {
     /// Holds some episodes out, measures the scales of the others, and encodes all rows.
     ///
     /// # Errors
-    /// When there are too few data, or a value is not finite.
+    /// When there are too few data, a value is not finite, or the listener stops the work.
     pub fn new(data: &Transitions, params: &ModelParams) -> Result<Self, FitError> {
-        check(data)?;
+        // Every value is checked, measured and encoded.
+        let values = 3 * data.len() * data.schema().slots().len();
+        let watch = Tracker::begin(&params.progress, "prepare", "values", values);
+        check(data, &watch)?;
         let split = data.split_episodes(params.held_out, &mut Stream::keyed(params.seed, &[0]));
         let train = data.select_episodes(&split.train);
         let held_out = data.select_episodes(&split.held_out);
-        let encoding = Arc::new(Encoding::of(&train));
-        let train_rows = encoding.encode_all(&train);
-        let held_out_rows = encoding.encode_all(&held_out);
+        let encoding = Arc::new(Encoding::of(&train, &watch));
+        let train_rows = encoding.encode_all(&train, &watch);
+        let held_out_rows = encoding.encode_all(&held_out, &watch);
+        if watch.is_stopped() {
+            return Err(FitError::Stopped);
+        }
+        // Rounding aside, and the held-out rows were not measured.
+        watch.advance(values as f64, "");
         Ok(Self { split, train, held_out, encoding, train_rows, held_out_rows })
     }
 }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use becausal_core::Stream;
 use becausal_core::data::{Row, Transitions};
+use becausal_core::progress::Tracker;
 use becausal_core::schema::Schema;
 use becausal_nn::{Gradients, Likelihood, Pool, Tape};
 
@@ -74,7 +75,7 @@ impl Case {
             vec![vec![0, 1, 5, 6], vec![1, 2, 5], vec![3, 4, 6], vec![], vec![0, 4], vec![2, 5, 6]];
         Self {
             structure: Arc::new(Structure::new(5, 2, parents)),
-            encoded: encoding.encode_all(data),
+            encoded: encoding.encode_all(data, &Tracker::unheard()),
             likelihood: Likelihood::new(encoding.heads()),
         }
     }
@@ -111,7 +112,7 @@ fn member(kind: ModelKind, encoding: &Arc<Encoding>, case: &Case, seed: u64) -> 
 #[test]
 fn gradients_agree_with_finite_differences() {
     let data = data();
-    let encoding = Arc::new(Encoding::of(&data));
+    let encoding = Arc::new(Encoding::of(&data, &Tracker::unheard()));
     let case = Case::new(&data, &encoding);
     for kind in ModelKind::ALL {
         let mut member = member(kind, &encoding, &case, 3);
@@ -151,7 +152,7 @@ fn gradients_agree_with_finite_differences() {
 #[test]
 fn gradients_do_not_depend_on_the_number_of_threads() {
     let data = data();
-    let encoding = Arc::new(Encoding::of(&data));
+    let encoding = Arc::new(Encoding::of(&data, &Tracker::unheard()));
     let case = Case::new(&data, &encoding);
     let gradients = |seed: u64| {
         let member = member(ModelKind::Causal, &encoding, &case, seed);

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use becausal_core::Stream;
+use becausal_core::progress::Tracker;
 use becausal_nn::{Block, Gradients, Parameter, Parameters, Pool, Shape, Tape, Variable};
 
 use super::dense::DenseNetwork;
@@ -175,9 +176,21 @@ impl Member {
 
     /// The outputs for some rows, computed in chunks: `[effects, rows, columns]`.
     pub fn predict(&self, inputs: &Inputs, structure: &Arc<Structure>) -> Block {
+        self.predict_watched(inputs, structure, &Tracker::unheard())
+    }
+
+    /// The same; `watch` hears of every row.
+    pub fn predict_watched(
+        &self,
+        inputs: &Inputs,
+        structure: &Arc<Structure>,
+        watch: &Tracker<'_>,
+    ) -> Block {
         let rows = inputs.rows();
         if rows <= CHUNK_ROWS {
-            return self.predict_chunk(inputs.clone(), structure);
+            let outputs = self.predict_chunk(inputs.clone(), structure);
+            watch.advance(rows as f64, "");
+            return outputs;
         }
         let mut all =
             Block::zeros(Shape::new(structure.effects(), rows, self.encoding.output_columns()));
@@ -191,6 +204,7 @@ impl Member {
                 all.group_mut(group)[from * columns..to * columns]
                     .copy_from_slice(outputs.group(group));
             }
+            watch.advance((to - from) as f64, "");
             from = to;
         }
         all

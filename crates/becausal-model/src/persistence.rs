@@ -7,6 +7,7 @@
 //! to 0.
 
 use becausal_core::data::Transitions;
+use becausal_core::progress::{Listener, Tracker};
 use becausal_core::schema::{Kind, Role};
 use becausal_discovery::regress;
 use rayon::prelude::*;
@@ -39,7 +40,13 @@ impl Persistence {
     }
 
     /// Determines from data which values persist.
-    pub fn of(data: &Transitions, encoding: &Encoding, structure: &Structure) -> Self {
+    pub fn of(
+        data: &Transitions,
+        encoding: &Encoding,
+        structure: &Structure,
+        listener: &Listener,
+    ) -> Self {
+        let watch = Tracker::begin(listener, "prepare", "effects", structure.effects());
         let actions = encoding.action_table().map_or(1, |table| table.len());
         let mut rows_of = vec![Vec::new(); actions];
         match encoding.actions_of(data) {
@@ -60,6 +67,7 @@ impl Persistence {
                     && is_persistent(data, encoding, structure, effect, rows);
                 *into = if persists { 1.0 } else { 0.0 };
             }
+            watch.advance(1.0, "");
         });
         Self { stays }
     }

@@ -1,8 +1,10 @@
 //! Measures which inputs a network uses, by the loss of likelihood without them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use becausal_core::Stream;
+use becausal_core::progress::{Listener, Tracker};
 use becausal_nn::{Block, Distribution, Head, Pool, Tape};
 use rayon::prelude::*;
 
@@ -55,11 +57,13 @@ impl Probe {
         rows: Encoded,
         seed: u64,
         kind: ModelKind,
+        listener: &Listener,
     ) -> Self {
         let found_only = kind == ModelKind::Causal;
         let order = within_actions(&rows.inputs, seed);
         let parents = |effect| structure.state_parents(effect).iter().map(move |&s| (effect, s));
         let pairs: Vec<(usize, usize)> = (0..structure.effects()).flat_map(parents).collect();
+        let watch = Tracker::begin(listener, "prepare", "pairs", pairs.len());
         let replacement = |&(effect, state): &(usize, usize)| {
             let found_only = found_only && structure.is_tried(effect, state);
             let is_beside = |&parent: &usize| {
@@ -68,6 +72,7 @@ impl Probe {
             let parents: Vec<usize> =
                 structure.state_parents(effect).iter().copied().filter(is_beside).collect();
             let values = exchange(encoding, &rows.inputs, state, &parents, &order);
+            watch.advance(1.0, "");
             Replacement { effect, state, values }
         };
         let replacements = pairs.par_iter().map(replacement).collect();
@@ -83,12 +88,14 @@ impl Probe {
     ///
     /// Parents that are tried in addition to discovered ones matter in few rows, otherwise
     /// discovery would have found them. The networks take time to learn them, so they are pruned
-    /// only if `late`, and never if the effect is in doubt.
+    /// only if `late`, and never if the effect is in doubt. `each` hears how many parents of how many
+    /// were looked at.
     pub fn prune(
         &self,
         member: &Member,
         structure: &Arc<Structure>,
         late: bool,
+        each: &(impl Fn(usize, usize) + Sync),
     ) -> Option<Arc<[bool]>> {
         let inputs = &self.rows.inputs;
         if !inputs.table {
@@ -96,7 +103,7 @@ impl Probe {
         }
         let (actions, states) = (inputs.actions.shape.rows, structure.states());
         let mut pruned = vec![false; structure.effects() * actions * states];
-        for (at, losses) in self.losses(member, structure).iter().enumerate() {
+        for (at, losses) in self.losses(member, structure, each).iter().enumerate() {
             let (effect, state) = (at / states, at % states);
             let found = !structure.is_tried(effect, state);
             if !found && structure.is_widened(effect) && (!late || structure.is_in_doubt(effect)) {
@@ -122,7 +129,12 @@ impl Probe {
 
     /// The loss of log-likelihood of each row when a state is replaced: `[effects * states][rows]`,
     /// empty if the state is not a parent.
-    pub fn losses(&self, member: &Member, structure: &Arc<Structure>) -> Vec<Vec<f64>> {
+    pub fn losses(
+        &self,
+        member: &Member,
+        structure: &Arc<Structure>,
+        each: &(impl Fn(usize, usize) + Sync),
+    ) -> Vec<Vec<f64>> {
         let states = structure.states();
         let mut losses = vec![Vec::new(); structure.effects() * states];
         let Some(network) = member.causal() else { return losses };
@@ -133,6 +145,7 @@ impl Probe {
         let of_effect =
             |effect| likelihoods(&self.encoding, &self.rows, effect, (&complete, effect));
         let with: Vec<Vec<f64>> = (0..structure.effects()).map(of_effect).collect();
+        let done = AtomicUsize::new(0);
         let loss_of = |&Replacement { effect, state, ref values }: &Replacement| {
             let parameters = &member.parameters;
             let action_of = &inputs.action_of;
@@ -141,6 +154,7 @@ impl Probe {
                 network.with_other_state(parameters, &common, action_of, structure, effect, other);
             self.persist(network, &mut without, effect, other);
             let without = likelihoods(&self.encoding, &self.rows, effect, (&without, 0));
+            each(1 + done.fetch_add(1, Ordering::Relaxed), self.replacements.len());
             with[effect].iter().zip(without).map(|(with, without)| with - without).collect()
         };
         let each: Vec<Vec<f64>> = self.replacements.par_iter().map(loss_of).collect();
@@ -321,18 +335,20 @@ mod tests {
             let (state, action, next) = (&before[..], &action[..], &after[..]);
             data.push(&Row { state, action, outcomes, next, reward, terminated, truncated });
         }
-        let encoding = Arc::new(Encoding::of(&data));
+        let (nobody, watch) = (Listener::NOBODY, Tracker::unheard());
+        let encoding = Arc::new(Encoding::of(&data, &watch));
         let structure = Arc::new(Structure::full(data.schema()));
         let persistence = Persistence::of_all(4);
         let (kind, sizes) = (ModelKind::Causal, Sizes::default());
         let member = Member::new(kind, &encoding, &structure, &persistence, sizes, &mut stream);
-        let mut probe = Probe::new(&encoding, &structure, encoding.encode_all(&data), 1, kind);
-        let changed = probe.losses(&member, &structure);
+        let rows = encoding.encode_all(&data, &watch);
+        let mut probe = Probe::new(&encoding, &structure, rows, 1, kind, &nobody);
+        let changed = probe.losses(&member, &structure, &|_, _| ());
         assert!(changed.iter().all(|losses| losses.iter().any(|loss| loss.abs() > 1e-4)));
         for Replacement { state, values, .. } in &mut probe.replacements {
             *values = probe.rows.inputs.states.group(*state).to_vec();
         }
-        for losses in probe.losses(&member, &structure) {
+        for losses in probe.losses(&member, &structure, &|_, _| ()) {
             assert!(
                 losses.len() == 50 && losses.iter().all(|loss| loss.abs() < 1e-4),
                 "{losses:?}"

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use becausal_core::Stream;
 use becausal_core::data::Transitions;
+use becausal_core::progress::{Listener, Tracker};
 use becausal_nn::Schedule;
 
 use super::descent::{Descent, Lessons};
@@ -31,10 +32,10 @@ impl WorldModel {
         structure: &Structure,
         options: &ModelParams,
     ) -> Result<Self, FitError> {
-        check(data)?;
+        check(data, &Tracker::unheard())?;
         let structure = Arc::new(structure_of(data, kind, structure));
-        let encoding = Arc::new(Encoding::of(data));
-        let persistence = Persistence::of(data, &encoding, &structure);
+        let encoding = Arc::new(Encoding::of(data, &Tracker::unheard()));
+        let persistence = Persistence::of(data, &encoding, &structure, &Listener::NOBODY);
         let member = |at| {
             let mut stream = Stream::keyed(options.seed, &[1, index(at)]);
             Member::new(kind, &encoding, &structure, &persistence, options.sizes, &mut stream)
@@ -59,9 +60,9 @@ impl WorldModel {
         options: &ModelParams,
         round: u32,
     ) -> Result<(), FitError> {
-        check(data)?;
+        check(data, &Tracker::unheard())?;
         self.restructure(data, structure);
-        let rows = self.encoding.encode_all(data);
+        let rows = self.encoding.encode_all(data, &Tracker::unheard());
         let lessons = Lessons { encoding: &self.encoding, structure: &self.structure, rows: &rows };
         let warm_up = (options.steps / 10).clamp(1, 100);
         let schedule =
@@ -88,7 +89,7 @@ impl WorldModel {
         if structure == *self.structure {
             return;
         }
-        let mut persistence = Persistence::of(data, &self.encoding, &structure);
+        let mut persistence = Persistence::of(data, &self.encoding, &structure, &Listener::NOBODY);
         for effect in 0..structure.effects() {
             if structure.persists(effect) && self.structure.persists(effect) {
                 let before = self.persistence.stays.group(effect);

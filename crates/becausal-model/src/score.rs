@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use becausal_core::data::Transitions;
+use becausal_core::progress::{Listener, Tracker};
 use becausal_nn::{Block, Distribution};
 
 use super::inputs::Encoded;
@@ -88,23 +89,34 @@ impl WorldModel {
     /// predicts the mean of its members; its distribution is their mixture.
     #[must_use]
     pub fn score(&self, data: &Transitions) -> Scores {
-        self.score_encoded(&self.encoding.encode_all(data))
+        self.score_heard(data, &Listener::NOBODY)
     }
 
-    /// The same of rows that were encoded before.
-    fn score_encoded(&self, encoded: &Encoded) -> Scores {
-        self.score_outputs(encoded, &self.outputs_of(encoded))
+    /// The same; a listener hears how far it is.
+    #[must_use]
+    pub fn score_heard(&self, data: &Transitions, listener: &Listener) -> Scores {
+        let encoded = self.encoding.encode_all(data, &Tracker::unheard());
+        self.score_outputs(&encoded, &self.outputs_of(&encoded, listener), listener)
     }
 
     /// The outputs of each member for some rows.
-    pub(super) fn outputs_of(&self, encoded: &Encoded) -> Vec<Block> {
-        let predict = |member: &Member| member.predict(&encoded.inputs, &self.structure);
+    pub(super) fn outputs_of(&self, encoded: &Encoded, listener: &Listener) -> Vec<Block> {
+        let rows = self.members.len() * encoded.inputs.rows();
+        let watch = Tracker::begin(listener, "predict", "rows", rows);
+        let inputs = &encoded.inputs;
+        let predict = |member: &Member| member.predict_watched(inputs, &self.structure, &watch);
         self.members.par_iter().map(predict).collect()
     }
 
     /// The scores of outputs that are known already.
-    pub(super) fn score_outputs(&self, encoded: &Encoded, outputs: &[Block]) -> Scores {
+    pub(super) fn score_outputs(
+        &self,
+        encoded: &Encoded,
+        outputs: &[Block],
+        listener: &Listener,
+    ) -> Scores {
         let rows = encoded.inputs.rows();
+        let watch = Tracker::begin(listener, "score", "effects", self.structure.effects());
         let names = self.schema().effects();
         let of_effect = |(effect, name): (usize, String)| {
             let mut total = Sums::default();
@@ -113,6 +125,7 @@ impl WorldModel {
                     total.add(&Sums::of(target, outputs, encoded.targets.group(at)));
                 }
             }
+            watch.advance(1.0, "");
             total.score(name, rows)
         };
         let variables = names.into_par_iter().enumerate().map(of_effect).collect();

@@ -18,9 +18,6 @@ const LATE_PRUNING: f64 = 0.8;
 /// The share of the steps after which nothing more is pruned.
 const LAST_PRUNING: f64 = 0.9;
 
-/// Steps between two reports of progress.
-const REPORTED_STEPS: usize = 10;
-
 /// Options for fitting a world model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelParams {
@@ -122,16 +119,14 @@ impl Training<'_> {
             |descent: &Descent<'_>, member: &Member| descent.likelihood_of(member, self.held_out);
         let mut best = Best::new(&member.parameters, look(&descent, member));
         let mut held = self.holds;
-        let mut told = 0;
+        let mut reported = 0;
         let mut note = self.kind.name().to_owned();
         for step in 1..=steps {
             descent.step(member, held)?;
             let last = step == steps;
             if step % options.interval != 0 && !last {
-                if step % REPORTED_STEPS == 0 {
-                    tracker.advance((step - told) as f64, &note);
-                    told = step;
-                }
+                tracker.advance((step - reported) as f64, &note);
+                reported = step;
                 if tracker.is_stopped() {
                     return Err(FitError::Stopped);
                 }
@@ -142,9 +137,13 @@ impl Training<'_> {
             let share = step as f64 / steps as f64;
             if self.holds && share >= options.prune && share <= LAST_PRUNING {
                 let structure = self.lessons.structure;
-                member.pruned = self
-                    .probe
-                    .and_then(|probe| probe.prune(member, structure, share >= LATE_PRUNING));
+                let kind = self.kind.name();
+                let looked_at = |done: usize, of: usize| {
+                    tracker.advance(0.0, &format!("{kind}, which causes matter: {done} of {of}"));
+                };
+                let late = share >= LATE_PRUNING;
+                member.pruned =
+                    self.probe.and_then(|probe| probe.prune(member, structure, late, &looked_at));
                 best.restart(look(&descent, member), &member.parameters);
                 held = false;
             }
@@ -152,8 +151,8 @@ impl Training<'_> {
             // A network that stops early has done all its steps.
             let now = if done { steps } else { step };
             note = format!("{}, held-out log-likelihood {held_out:.2}", self.kind.name());
-            tracker.advance((now - told) as f64, &note);
-            told = now;
+            tracker.advance((now - reported) as f64, &note);
+            reported = now;
             if tracker.is_stopped() {
                 return Err(FitError::Stopped);
             }

@@ -79,7 +79,8 @@ impl WorldModel {
     ) -> Result<(Self, FitReport), FitError> {
         let FitData { train, encoding, train_rows, held_out_rows, .. } = data;
         let structure = Arc::new(structure_of(train, kind, structure));
-        let persistence = Persistence::of(train, encoding, &structure);
+        let listener = &params.progress;
+        let persistence = Persistence::of(train, encoding, &structure, listener);
         let looked_at: Vec<usize> =
             evenly(held_out_rows.inputs.rows(), MAX_VALIDATION_ROWS).collect();
         let held_out = held_out_rows.select(&looked_at);
@@ -87,7 +88,8 @@ impl WorldModel {
         let probe = (holds && held_out.inputs.table).then(|| {
             let most = (MAX_PROBES / structure.edges().max(1)).clamp(1, MAX_PROBE_ROWS);
             let probed: Vec<usize> = evenly(looked_at.len(), most).collect();
-            Probe::new(encoding, &structure, held_out.select(&probed), params.seed, kind)
+            let rows = held_out.select(&probed);
+            Probe::new(encoding, &structure, rows, params.seed, kind, listener)
         });
         let training = Training {
             kind,
@@ -97,7 +99,7 @@ impl WorldModel {
             holds,
             probe: probe.as_ref(),
         };
-        let tracker = Tracker::new(&params.progress, "fit", "steps", params.members * params.steps);
+        let tracker = Tracker::begin(listener, "fit", "steps", params.members * params.steps);
         let fitted: Result<Vec<(Member, MemberReport)>, FitError> = (0..params.members)
             .into_par_iter()
             .with_max_len(1)
@@ -176,7 +178,7 @@ pub(super) fn index(at: usize) -> u32 {
     u32::try_from(at).expect("there are fewer than 2^32 members and episodes")
 }
 
-pub(super) fn check(data: &Transitions) -> Result<(), FitError> {
+pub(super) fn check(data: &Transitions, watch: &Tracker<'_>) -> Result<(), FitError> {
     if data.len() < 20 || data.episodes() < 2 {
         return Err(FitError::TooFew { rows: data.len(), episodes: data.episodes() });
     }
@@ -185,6 +187,10 @@ pub(super) fn check(data: &Transitions) -> Result<(), FitError> {
         if let Some(row) = values.iter().position(|value| !value.is_finite()) {
             let (column, value) = (described.name.clone(), values[row].to_string());
             return Err(FitError::NotFinite { column, value, row: row + 1 });
+        }
+        watch.advance(values.len() as f64, "");
+        if watch.is_stopped() {
+            return Err(FitError::Stopped);
         }
     }
     Ok(())

@@ -226,7 +226,8 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Holds out a share of the episodes; of stretches where there are too few episodes.
+    /// Holds out a share of the episodes, those of one recording together; of stretches where there
+    /// are too few recordings.
     pub fn of(data: &Transitions, share: f64, seed: u64) -> Self {
         let rows = (data.len() / MIN_STRETCHES).clamp(1, MAX_STRETCH_ROWS);
         let parts = if has_few_episodes(data) { data.in_stretches(rows) } else { data.clone() };
@@ -242,9 +243,9 @@ impl Split {
     }
 }
 
-/// Whether a log has so few episodes that stretches of them are held out.
+/// Whether a log has so few recordings that stretches of them are held out.
 pub(crate) fn has_few_episodes(data: &Transitions) -> bool {
-    data.episodes() < MIN_EPISODES
+    data.recordings() < MIN_EPISODES
 }
 
 /// How a fit went.
@@ -306,7 +307,7 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
             WorldModel::fit_to(&prepared, kind, &structure, &model_params)?
         };
         if params.compare {
-            compared.push((kind, model.score(scored)));
+            compared.push((kind, model.score_heard(scored, &params.progress)));
         }
         if kind == params.model {
             chosen = Some((model, report));
@@ -321,7 +322,15 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
     };
     let summary = FitSummary { report, shortfalls, compared };
     let record = Record::Fit(params.record(log));
-    Run::fitted(record, data.clone(), Some(graph), model, scored_on, summary)
+    Run::fitted(
+        record,
+        data.clone(),
+        Some(graph),
+        model,
+        scored_on,
+        summary,
+        params.progress.clone(),
+    )
 }
 
 /// The graph that was given, or the one that the rows show.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use becausal_core::data::{self, MAX_SCHEMA_BYTES, Missing, Origin, ReadOptions};
+use becausal_core::progress::{Listener, Progress};
 use becausal_core::text::read_text;
 use becausal_core::{MemoryLimit, Schema, Transitions};
 use becausal_envs::find;
@@ -18,6 +19,7 @@ pub struct ReadParams {
     ignore: Vec<String>,
     missing: Missing,
     memory: MemoryLimit,
+    progress: Listener,
 }
 
 impl ReadParams {
@@ -41,6 +43,12 @@ impl ReadParams {
     #[must_use]
     pub fn memory(self, memory: MemoryLimit) -> Self {
         Self { memory, ..self }
+    }
+
+    /// Who hears how much is read, and may stop it.
+    #[must_use]
+    pub fn progress(self, progress: impl Progress + 'static) -> Self {
+        Self { progress: Listener::new(progress), ..self }
     }
 
     /// Leaves out a column that the schema does not have.
@@ -104,6 +112,7 @@ pub fn read(path: impl AsRef<Path>, params: &ReadParams) -> Result<Log, Error> {
         ignore: params.ignore.clone(),
         missing: params.missing,
         memory: params.memory,
+        progress: params.progress.clone(),
     };
     let recording = data::read(path, &options)?;
     Ok(Log {

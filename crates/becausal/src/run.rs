@@ -39,6 +39,7 @@ use becausal_core::data::Origin;
 use becausal_core::env::{
     AnyEnvironment, MAX_EPISODE_STEPS, Options, action_text, episode_seed, play_episode, rollout,
 };
+use becausal_core::progress::{Listener, Progress};
 use becausal_core::schema::{Kind, Role};
 use becausal_core::trajectory::Trajectory;
 use becausal_core::{Environment, MemoryLimit, Policy, RandomPolicy, Schema, Transitions};
@@ -73,6 +74,8 @@ pub struct Run {
     policy: Option<ActorCritic>,
     environment: Option<AnyEnvironment>,
     scale: Scale,
+    /// Who hears how far long work is.
+    progress: Listener,
     /// What the model is scored on; `None` for the data that it learned from.
     scored_on: Option<Transitions>,
     fit: Option<FitSummary>,
@@ -105,6 +108,27 @@ pub enum ScoredOn {
     TestIsGone,
 }
 
+/// How to open a run.
+#[derive(Debug, Clone, Default)]
+pub struct OpenParams {
+    memory: MemoryLimit,
+    progress: Listener,
+}
+
+impl OpenParams {
+    /// How much memory its data may take; more is refused before they are read.
+    #[must_use]
+    pub fn memory(self, memory: MemoryLimit) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// Who hears how far the reading is, and later the scoring, and may stop the reading.
+    #[must_use]
+    pub fn progress(self, progress: impl Progress + 'static) -> Self {
+        Self { progress: Listener::new(progress), ..self }
+    }
+}
+
 impl Run {
     pub(crate) fn fitted(
         record: Record,
@@ -113,6 +137,7 @@ impl Run {
         model: WorldModel,
         scored_on: Option<Transitions>,
         summary: FitSummary,
+        progress: Listener,
     ) -> Result<Self, Error> {
         let schema = Arc::clone(data.schema());
         let environment = environment(&record, &schema)?;
@@ -127,6 +152,7 @@ impl Run {
             policy: None,
             environment,
             scale,
+            progress,
             scored_on,
             fit: Some(summary),
             training: None,
@@ -138,28 +164,29 @@ impl Run {
     /// # Errors
     /// When it is not one, or something in it cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
-        Self::open_within(path, MemoryLimit::default())
+        Self::open_with(path, &OpenParams::default())
     }
 
-    /// Opens the folder of a run, whose data may take this much memory.
+    /// Opens the folder of a run with a limit of memory and a listener.
     ///
     /// # Errors
-    /// When it is not one, something in it cannot be read, or it is too large.
-    pub fn open_within(path: impl AsRef<Path>, memory: MemoryLimit) -> Result<Self, Error> {
+    /// When it is not one, something in it cannot be read, it is too large, or the listener stops
+    /// the reading.
+    pub fn open_with(path: impl AsRef<Path>, params: &OpenParams) -> Result<Self, Error> {
         let path = path.as_ref();
         // A fit may put another run into the folder while this one is read.
         for _ in 1..MAX_READS {
             let before = identity(path);
-            let run = Self::read(path, memory);
+            let run = Self::read(path, params);
             if identity(path) == before {
                 return run;
             }
         }
-        Self::read(path, memory)
+        Self::read(path, params)
     }
 
     /// Reads every part of a run.
-    fn read(path: &Path, memory: MemoryLimit) -> Result<Self, Error> {
+    fn read(path: &Path, OpenParams { memory, progress }: &OpenParams) -> Result<Self, Error> {
         let directory = RunDirectory::open(path)?;
         let schema = Arc::clone(directory.schema());
         let record = Record::parse(&directory.read_config()?).map_err(|problem| RunError {
@@ -171,7 +198,7 @@ impl Run {
         if !directory.has_model() {
             return Err(Error::Missing { part: "world model", why: why_no_model(&record, path) });
         }
-        let data = directory.read_data_within(memory)?;
+        let data = directory.read_data_with(*memory, progress)?;
         let graph = match directory.read_graph()? {
             Some(graph) => Some(graph.for_schema(&schema).map_err(|error| RunError {
                 path: path.join("graph.json"),
@@ -199,6 +226,7 @@ impl Run {
             policy: directory.read_policy()?,
             environment,
             scale,
+            progress: progress.clone(),
             scored_on,
             fit: None,
             training: None,
@@ -225,7 +253,7 @@ impl Run {
     pub fn save_to(&self, claim: &Claim) -> Result<(), Error> {
         RunDirectory::replace(claim, &self.schema, |directory| {
             directory.write_config(&self.record.to_toml())?;
-            directory.write_data(&self.data)?;
+            directory.write_data_heard(&self.data, &self.progress)?;
             if let Some(graph) = &self.graph {
                 directory.write_graph(graph)?;
             }
@@ -317,7 +345,8 @@ impl Run {
             (Record::Fit(fit), _) if fit.stretches => ScoredOn::HeldOutStretches,
             _ => ScoredOn::HeldOut,
         };
-        RunScores { scores: self.model.score(self.scored_on.as_ref().unwrap_or(&self.data)), on }
+        let scored = self.scored_on.as_ref().unwrap_or(&self.data);
+        RunScores { scores: self.model.score_heard(scored, &self.progress), on }
     }
 
     // ---- moments ----------------------------------------------------------------------------

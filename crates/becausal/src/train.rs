@@ -13,7 +13,7 @@ use becausal_learn::{EpochReport, Evaluation, Imagination, Settings};
 
 use crate::error::Error;
 use crate::memory::check_training;
-use crate::run::{Run, TrainConfig, TrainingRun};
+use crate::run::{OpenParams, Run, TrainConfig, TrainingRun};
 
 /// How to train.
 #[derive(Debug, Clone)]
@@ -148,7 +148,7 @@ pub struct Trained {
 
 impl Trained {
     fn open(self, path: &Path, memory: MemoryLimit) -> Result<Run, Error> {
-        let mut opened = Run::open_within(path, memory)?;
+        let mut opened = Run::open_with(path, &OpenParams::default().memory(memory))?;
         opened.training = Some(self.summary);
         Ok(opened)
     }

@@ -29,6 +29,8 @@ pub(super) struct Assembly {
     missing: Missing,
     gaps: Gaps,
     any_number: Kind,
+    /// The first episode of each recording, where the file says so.
+    first_of_recordings: Option<Vec<usize>>,
 }
 
 impl Assembly {
@@ -48,7 +50,14 @@ impl Assembly {
             missing,
             gaps: Gaps::default(),
             any_number,
+            first_of_recordings: None,
         }
+    }
+
+    /// The file says with which of its episodes each recording begins.
+    #[cfg(feature = "parquet")]
+    pub(super) fn set_recordings(&mut self, first: Vec<usize>) {
+        self.first_of_recordings = Some(first);
     }
 
     /// Adds a cell to a column of the file. The error says what is wrong with the cell.
@@ -125,6 +134,7 @@ impl Assembly {
         let mut notes = Vec::new();
         let starts = self.starts(rows, &mut notes);
         self.check_ends(rows, &starts)?;
+        let recordings = self.recordings(&starts)?;
         let stretches = self.stretches(rows, &starts, &mut notes)?;
         let parts = if self.header.sequence {
             notes.push(format!(
@@ -136,6 +146,10 @@ impl Assembly {
         } else {
             self.take(&stretches)
         };
+        let parts = Parts {
+            recordings: stretches.iter().map(|stretch| recordings[stretch.episode]).collect(),
+            ..parts
+        };
         let has = |place| self.header.places.contains(&place);
         Ok(complete(&self.schema, &has, parts, notes))
     }
@@ -145,23 +159,12 @@ impl Assembly {
         if self.header.has(Place::Episode) {
             return self.episodes.starts.clone();
         }
-        let ends = |row: usize| {
-            let flagged = |column: &Column| !column.is_empty() && column.get(row) != 0.0;
-            flagged(&self.terminated) || flagged(&self.truncated)
-        };
         let index_of = self.columns_of_slots();
-        let is_known = |row: usize, slot: usize| {
-            index_of[slot].is_some_and(|index| !self.gaps.contains(row, index))
+        // What is not known does not show that the episode continues.
+        let begins = |row: &usize| {
+            self.is_end(row - 1)
+                || (!self.header.sequence && !self.is_continued(row - 1, &index_of, false))
         };
-        let continues = |row: usize| {
-            let next = self.schema.next_slots();
-            self.schema.state_slots().zip(next).all(|(now, next)| {
-                // What is not known does not show that the episode continues.
-                let known = is_known(row, next) && is_known(row + 1, now);
-                known && self.slots[next].get(row) == self.slots[now].get(row + 1)
-            })
-        };
-        let begins = |row: &usize| ends(row - 1) || (!self.header.sequence && !continues(row - 1));
         let starts: Vec<usize> = std::iter::once(0).chain((1..rows).filter(begins)).collect();
         notes.push(format!(
             "no column `episode`: found {}, each ending at a row that {}",
@@ -173,6 +176,59 @@ impl Assembly {
             }
         ));
         starts
+    }
+
+    /// The recording that each episode of the file is part of.
+    ///
+    /// Without a column `episode`, an episode also ends where an empty cell hides whether it continues.
+    /// What follows is then part of the same recording.
+    fn recordings(&self, starts: &[usize]) -> Result<Vec<usize>, Problem> {
+        let begins: Vec<bool> = if let Some(first) = &self.first_of_recordings {
+            let is_ascending = first.windows(2).all(|pair| pair[0] < pair[1]);
+            let is_within = first.last().is_some_and(|&last| last < starts.len());
+            if first.first() != Some(&0) || !is_ascending || !is_within {
+                return Err(Problem::Columns(vec![
+                    "what the file says about its recordings does not fit its episodes".to_owned(),
+                ]));
+            }
+            (0..starts.len()).map(|episode| first.binary_search(&episode).is_ok()).collect()
+        } else if self.header.has(Place::Episode) || self.header.sequence {
+            vec![true; starts.len()]
+        } else {
+            let index_of = self.columns_of_slots();
+            let is_new = |&start: &usize| {
+                start == 0
+                    || self.is_end(start - 1)
+                    || !self.is_continued(start - 1, &index_of, true)
+            };
+            starts.iter().map(is_new).collect()
+        };
+        let number = |recordings: &mut usize, begins: bool| {
+            *recordings += usize::from(begins);
+            Some(*recordings)
+        };
+        Ok(begins.into_iter().scan(0, number).collect())
+    }
+
+    /// Whether a row is marked as the last of an episode.
+    fn is_end(&self, row: usize) -> bool {
+        let flagged = |column: &Column| !column.is_empty() && column.get(row) != 0.0;
+        flagged(&self.terminated) || flagged(&self.truncated)
+    }
+
+    /// Whether the next state of a row is the state of the row after; `unknown` is the answer for a
+    /// value that is not known. `index_of` is the column of each slot.
+    fn is_continued(&self, row: usize, index_of: &[Option<usize>], unknown: bool) -> bool {
+        let is_known = |row: usize, slot: usize| {
+            index_of[slot].is_some_and(|index| !self.gaps.contains(row, index))
+        };
+        self.schema.state_slots().zip(self.schema.next_slots()).all(|(now, next)| {
+            if is_known(row, next) && is_known(row + 1, now) {
+                self.slots[next].get(row) == self.slots[now].get(row + 1)
+            } else {
+                unknown
+            }
+        })
     }
 
     /// Checks that `terminated` and `truncated` are set only in the last row of an episode.
@@ -239,13 +295,13 @@ impl Assembly {
             |row: usize| !(broken.contains(&row) || sequence && no_state.contains(&(row + 1)));
         let mut found = Vec::new();
         let mut all = 0;
-        for (&start, &end) in starts.iter().zip(&ends) {
+        for (episode, (&start, &end)) in starts.iter().zip(&ends).enumerate() {
             let last = if sequence { end - 1 } else { end };
             all += last - start;
             for rows in stretches(start..last, is_whole, self.missing) {
                 let flags_from =
                     (rows.end == last && state_only.contains(&(end - 1))).then_some(end - 1);
-                found.push(Stretch { rows, flags_from });
+                found.push(Stretch { episode, rows, flags_from });
             }
         }
         let kept: usize = found.iter().map(|stretch| stretch.rows.len()).sum();
@@ -367,6 +423,7 @@ impl Assembly {
         Parts {
             columns: std::mem::take(&mut self.slots),
             starts: starts_of(stretches),
+            recordings: Vec::new(),
             terminated: flags(std::mem::replace(&mut self.terminated, Column::Flags(Vec::new()))),
             truncated: flags(std::mem::replace(&mut self.truncated, Column::Flags(Vec::new()))),
             reward: Some(numbers(std::mem::replace(&mut self.reward, Column::Numbers(Vec::new())))),
@@ -397,12 +454,15 @@ impl Assembly {
             kept
         });
         let reward = numbers(self.reward.of(stretches, 0));
-        Parts { columns, starts: starts_of(stretches), terminated, truncated, reward: Some(reward) }
+        let (starts, recordings) = (starts_of(stretches), Vec::new());
+        Parts { columns, starts, recordings, terminated, truncated, reward: Some(reward) }
     }
 }
 
 /// Transitions that follow each other.
 struct Stretch {
+    /// Their episode in the file.
+    episode: usize,
     /// Their rows in the file.
     rows: Range<usize>,
     /// The row with only a state after them, whose flags are those of the last transition.

@@ -10,8 +10,9 @@ use csv::{ByteRecord, ReaderBuilder};
 
 use super::cell::Cell;
 use super::error::Problem;
-use super::read::{ReadOptions, Recording, assembly, check_memory};
+use super::read::{ReadOptions, Recording, advance, assembly, check_memory, name_of};
 use super::transitions::Transitions;
+use crate::progress::Tracker;
 use crate::text::{counted, size};
 
 /// Maximum size of a row in bytes.
@@ -20,8 +21,15 @@ const MAX_RECORD_BYTES: u64 = 64 << 20;
 /// Rows between two looks at the memory that they take.
 const MEMORY_CHECK_ROWS: usize = 1 << 14;
 
+/// Bytes between two reports of progress: about 0.1 s.
+const REPORTED_BYTES: u64 = 1 << 20;
+
+/// Bytes of a kB.
+const KILOBYTE: u64 = 1000;
+
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let file = File::open(path).map_err(|source| Problem::system("open", source))?;
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
     let mut input = BufReader::with_capacity(1 << 16, file);
     let skipped =
         skip_byte_order_mark(&mut input).map_err(|source| Problem::system("read", source))?;
@@ -43,11 +51,20 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
     }
     let columns = names.len();
     let mut assembly = assembly(path, options, None, |_| Ok(names))?;
+    let name = name_of(path);
+    let total = usize::try_from(bytes / KILOBYTE).unwrap_or(usize::MAX).max(1);
+    let watch = Tracker::begin(&options.progress, &name, "kB", total);
+    let mut reported = 0;
     let mut row = 0;
     while next(&mut lines, &mut record)? {
         since_record.set(0);
         if row % MEMORY_CHECK_ROWS == 0 {
             check_memory(&assembly, row, options.memory)?;
+        }
+        let begins = record.position().map_or(0, csv::Position::byte);
+        if begins >= reported + REPORTED_BYTES {
+            advance(&watch, (begins - reported) as f64 / KILOBYTE as f64)?;
+            reported = begins;
         }
         if record.len() != columns {
             let message = format!(
@@ -70,6 +87,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
         row += 1;
     }
     check_memory(&assembly, row, options.memory)?;
+    advance(&watch, total as f64)?;
     assembly.finish()
 }
 

@@ -58,6 +58,9 @@ pub enum Problem {
         /// What they need, and what may be used.
         error: MemoryError,
     },
+    /// The listener stopped the reading.
+    #[error("reading was stopped")]
+    Stopped,
     /// There is no data in the file.
     #[error("the file has no rows of data")]
     Empty,

@@ -49,4 +49,4 @@ pub use parquet::is_decoding_parquet;
 pub use read::{MAX_SCHEMA_BYTES, ReadOptions, Recording, read, schema_path};
 pub use statistics::Spread;
 pub use transitions::{EpisodeSplit, Row, Transitions};
-pub use write::{Format, Writer, write};
+pub use write::{Format, Writer, write, write_heard};

@@ -11,9 +11,12 @@ use super::assemble::Assembly;
 use super::cell::labels_are_numbers;
 use super::error::Problem;
 use super::npy::{self, ArrayHeader};
-use super::read::{ReadOptions, Recording, assembly, check_memory};
+use super::read::{
+    REPORTED_VALUES, ReadOptions, Recording, advance, assembly, check_memory, name_of,
+};
 use super::transitions::Transitions;
 use super::write::whole;
+use crate::progress::Tracker;
 use crate::schema::{Kind, Schema};
 use crate::text::{counted, shown, thousands};
 
@@ -57,10 +60,17 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Recording, Prob
     })?;
     let rows = check_lengths(&entries, options)?;
     check_memory(&assembly, rows, options.memory.for_file(bytes))?;
-    for (entry, &first) in entries.iter().zip(&first) {
-        if !options.ignore.contains(&entry.name) {
-            read_array(&mut archive, entry, first, &mut assembly)?;
-        }
+    let used = |entry: &&Entry| !options.ignore.contains(&entry.name);
+    let values = entries.iter().filter(used).map(|entry| entry.header.shape.iter().product());
+    let name = name_of(path);
+    let watch = Tracker::begin(
+        &options.progress,
+        &name,
+        "values",
+        values.fold(0, |sum: usize, more: usize| sum.saturating_add(more)),
+    );
+    for (entry, &first) in entries.iter().zip(&first).filter(|(entry, _)| used(entry)) {
+        read_array(&mut archive, entry, first, &mut assembly, &watch)?;
     }
     assembly.finish()
 }
@@ -173,13 +183,20 @@ fn read_array<R: Read + Seek>(
     entry: &Entry,
     first: usize,
     assembly: &mut Assembly,
+    watch: &Tracker<'_>,
 ) -> Result<(), Problem> {
     let file = archive.by_index(entry.index).map_err(damaged)?;
     let mut input = BufReader::with_capacity(1 << 16, file);
     let at = |message: String| damaged(format!("`{}`: {message}", shown(&entry.name)));
     npy::read_header(&mut input).map_err(at)?;
     let cut_off = || at("the array is cut off".into());
+    let mut unreported = 0;
     npy::for_each(&mut input, &entry.header, cut_off, |row, column, cell| {
+        unreported += 1;
+        if unreported == REPORTED_VALUES {
+            advance(watch, unreported as f64)?;
+            unreported = 0;
+        }
         cell.and_then(|cell| assembly.put(first + column, cell)).map_err(|message| Problem::Cell {
             row,
             line: None,
@@ -187,7 +204,8 @@ fn read_array<R: Read + Seek>(
             message,
         })
     })?;
-    check_end(&mut input).map_err(at)
+    check_end(&mut input).map_err(at)?;
+    advance(watch, unreported as f64)
 }
 
 /// Reads to the end of an entry, where its checksum is compared with the archive's.

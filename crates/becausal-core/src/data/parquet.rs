@@ -22,9 +22,12 @@ use super::column::Column;
 use super::error::Problem;
 use super::origin::Origin;
 use super::parquet_footer;
-use super::read::{ReadOptions, Recording, assembly, check_memory};
+use super::read::{
+    REPORTED_VALUES, ReadOptions, Recording, advance, assembly, check_memory, name_of,
+};
 use super::transitions::Transitions;
 use super::write::whole;
+use crate::progress::Tracker;
 use crate::schema::{Kind, Schema};
 
 /// The key of the schema in the file's metadata.
@@ -32,6 +35,10 @@ const SCHEMA_KEY: &str = "becausal.schema";
 
 /// Where the file's metadata keeps what was recorded.
 const ORIGIN_KEY: &str = "becausal.origin";
+
+/// Where the file's metadata keeps the first episode of each recording, separated by commas. Only
+/// where a recording has several episodes.
+const RECORDINGS_KEY: &str = "becausal.recordings";
 
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 8192;
@@ -74,12 +81,21 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let columns = metadata.schema_descr().columns();
     let names = columns.iter().map(|column| column.path().parts().join(".")).collect();
     let mut assembly = assembly(path, options, carried(SCHEMA_KEY).as_deref(), |_| Ok(names))?;
+    if let Some(text) = carried(RECORDINGS_KEY) {
+        // A number that cannot be read does not fit the episodes either.
+        let first = text.split(',').map(|number| number.parse().unwrap_or(usize::MAX));
+        assembly.set_recordings(first.collect());
+    }
     let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
     check_memory(&assembly, rows, options.memory.for_file(bytes))?;
-    for (index, column) in columns.iter().enumerate() {
-        if options.ignore.contains(&assembly.header().names[index]) {
-            continue;
-        }
+    let used: Vec<usize> = (0..columns.len())
+        .filter(|&index| !options.ignore.contains(&assembly.header().names[index]))
+        .collect();
+    let name = name_of(path);
+    let values = rows.saturating_mul(used.len());
+    let watch = Tracker::begin(&options.progress, &name, "values", values);
+    for index in used {
+        let column = &columns[index];
         let meaning = Meaning::of(column).map_err(|message| {
             Problem::Columns(vec![format!("column `{}` {message}", assembly.header().names[index])])
         })?;
@@ -87,7 +103,8 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
             let group = reader.get_row_group(group).map_err(damaged)?;
             let values = group.get_column_reader(index).map_err(damaged)?;
             let nullable = column.max_def_level() > 0;
-            read_column(values, meaning, Chunk { index, nullable, rows }, &mut assembly)?;
+            let chunk = Chunk { index, nullable, rows, watch: &watch };
+            read_column(values, meaning, chunk, &mut assembly)?;
         }
     }
     Ok(Recording { origin, ..assembly.finish()? })
@@ -157,19 +174,21 @@ impl Meaning {
 
 /// A part of a column.
 #[derive(Debug, Clone, Copy)]
-struct Chunk {
+struct Chunk<'a> {
     /// The column of the file.
     index: usize,
     /// Whether cells may be empty.
     nullable: bool,
     /// Rows of the whole file, by its metadata.
     rows: usize,
+    /// Counts the values.
+    watch: &'a Tracker<'a>,
 }
 
 fn read_column(
     reader: ColumnReader,
     meaning: Meaning,
-    chunk: Chunk,
+    chunk: Chunk<'_>,
     assembly: &mut Assembly,
 ) -> Result<(), Problem> {
     let index = chunk.index;
@@ -218,12 +237,13 @@ fn read_column(
 /// Passes each value of a column chunk to `put`, and adds a blank cell for each null.
 fn each<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
-    Chunk { index, nullable, rows }: Chunk,
+    Chunk { index, nullable, rows, watch }: Chunk<'_>,
     assembly: &mut Assembly,
     put: impl Fn(&mut Assembly, &T::T) -> Result<(), String>,
 ) -> Result<(), Problem> {
     let mut values = Vec::new();
     let mut levels = Vec::new();
+    let mut unreported = 0;
     loop {
         values.clear();
         levels.clear();
@@ -231,7 +251,7 @@ fn each<T: DataType>(
         let (records, _, _) =
             reader.read_records(BATCH_ROWS, definition, None, &mut values).map_err(damaged)?;
         if records == 0 {
-            return Ok(());
+            return advance(watch, unreported as f64);
         }
         if assembly.rows(index) + records > rows {
             return Err(Problem::damaged("Parquet", "there are more rows than it says"));
@@ -250,6 +270,11 @@ fn each<T: DataType>(
                 Problem::Cell { row, line: None, column, message }
             })?;
         }
+        unreported += records;
+        if unreported >= REPORTED_VALUES {
+            advance(watch, unreported as f64)?;
+            unreported = 0;
+        }
     }
 }
 
@@ -260,6 +285,10 @@ pub(super) struct ParquetWriter<W: Write + Send> {
     pending: Transitions,
     /// The number of the episode that the first pending row belongs to.
     first_episode: usize,
+    /// Episodes so far.
+    episodes: usize,
+    /// The first episode of each recording so far.
+    recordings: Vec<usize>,
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
@@ -308,12 +337,23 @@ impl<W: Write + Send> ParquetWriter<W> {
             SerializedFileWriter::new(output, Arc::new(root), Arc::new(properties.build()))
                 .map_err(unwritable)?;
         let pending = Transitions::new(Arc::clone(schema));
-        Ok(Self { output, pending, first_episode: 0 })
+        Ok(Self { output, pending, first_episode: 0, episodes: 0, recordings: Vec::new() })
     }
 
     /// Adds rows. The row groups do not depend on how the rows are split into calls.
-    pub(super) fn append(&mut self, transitions: &Transitions) -> Result<(), Problem> {
+    pub(super) fn append(
+        &mut self,
+        transitions: &Transitions,
+        watch: &Tracker<'_>,
+    ) -> Result<(), Problem> {
         self.pending.append(transitions);
+        let is_first = |&episode: &usize| {
+            episode == 0
+                || transitions.recording_of(episode) != transitions.recording_of(episode - 1)
+        };
+        let first = (0..transitions.episodes()).filter(is_first);
+        self.recordings.extend(first.map(|episode| self.episodes + episode));
+        self.episodes += transitions.episodes();
         while self.pending.len() >= GROUP_ROWS {
             let group = self.pending.slice(0..GROUP_ROWS);
             let rest = self.pending.slice(GROUP_ROWS..self.pending.len());
@@ -323,14 +363,14 @@ impl<W: Write + Send> ParquetWriter<W> {
                 } else {
                     self.pending.episode_of(GROUP_ROWS)
                 };
-            self.write_group(&group)?;
+            self.write_group(&group, watch)?;
             self.pending = rest;
             self.first_episode = next_episode;
         }
         Ok(())
     }
 
-    fn write_group(&mut self, rows: &Transitions) -> Result<(), Problem> {
+    fn write_group(&mut self, rows: &Transitions, watch: &Tracker<'_>) -> Result<(), Problem> {
         let schema = rows.schema();
         let mut group = self.output.next_row_group().map_err(unwritable)?;
         let mut episodes = Vec::with_capacity(rows.len());
@@ -356,15 +396,21 @@ impl<W: Write + Send> ParquetWriter<W> {
             }
             .map_err(unwritable)?;
             column.close().map_err(unwritable)?;
+            watch.advance(rows.len() as f64, "");
         }
         group.close().map_err(unwritable)?;
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<W, Problem> {
+    pub(super) fn finish(mut self, watch: &Tracker<'_>) -> Result<W, Problem> {
         if !self.pending.is_empty() {
             let rest = self.pending.slice(0..self.pending.len());
-            self.write_group(&rest)?;
+            self.write_group(&rest, watch)?;
+        }
+        if self.recordings.len() < self.episodes {
+            let first: Vec<String> = self.recordings.iter().map(usize::to_string).collect();
+            let pair = KeyValue::new(RECORDINGS_KEY.to_owned(), first.join(","));
+            self.output.append_key_value_metadata(pair);
         }
         self.output.into_inner().map_err(unwritable)
     }

@@ -16,6 +16,7 @@ use super::parquet;
 use super::transitions::Transitions;
 use super::write::Format;
 use crate::memory::MemoryLimit;
+use crate::progress::{Listener, Tracker};
 use crate::schema::Schema;
 use crate::text::{counted, read_text, shown, thousands};
 
@@ -31,6 +32,8 @@ pub struct ReadOptions {
     /// How much memory the rows may take. Checked before they are read where the file says how many
     /// there are, and while they are read.
     pub memory: MemoryLimit,
+    /// Who hears how much is read, and may stop it.
+    pub progress: Listener,
 }
 
 /// Maximum size of a schema in bytes. The largest that people write have some hundred lines.
@@ -122,6 +125,21 @@ pub(super) fn check_memory(
 ) -> Result<(), Problem> {
     let needed = assembly.row_bytes().saturating_mul(rows as u64);
     limit.check(needed).map_err(|error| Problem::Memory { rows, error })
+}
+
+/// Values of a file of columns between two reports of progress.
+#[cfg(any(feature = "npz", feature = "parquet"))]
+pub(super) const REPORTED_VALUES: usize = 1 << 16;
+
+/// The name by which the progress of reading a file is shown.
+pub(super) fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// So much more is read. The listener may stop it.
+pub(super) fn advance(watch: &Tracker<'_>, units: f64) -> Result<(), Problem> {
+    watch.advance(units, "");
+    if watch.is_stopped() { Err(Problem::Stopped) } else { Ok(()) }
 }
 
 /// Where the schema beside a file is: `data.schema.toml` for `data.csv`.

@@ -1,5 +1,6 @@
 //! Transitions in columns, divided into episodes.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,6 +17,9 @@ pub struct Transitions {
     columns: Vec<Column>,
     /// The first row of each episode.
     starts: Vec<usize>,
+    /// The recording that each episode is part of, counted from 0. Only where rows were left out is a
+    /// recording several episodes.
+    recordings: Vec<usize>,
     terminated: Vec<bool>,
     truncated: Vec<bool>,
     /// The environment's own reward, if it was recorded.
@@ -54,6 +58,7 @@ pub struct EpisodeSplit {
 pub(super) struct Parts {
     pub(super) columns: Vec<Column>,
     pub(super) starts: Vec<usize>,
+    pub(super) recordings: Vec<usize>,
     pub(super) terminated: Vec<bool>,
     pub(super) truncated: Vec<bool>,
     pub(super) reward: Option<Vec<f64>>,
@@ -70,6 +75,7 @@ impl Transitions {
             schema,
             columns,
             starts: Vec::new(),
+            recordings: Vec::new(),
             terminated: Vec::new(),
             truncated: Vec::new(),
             reward: Some(Vec::new()),
@@ -77,8 +83,9 @@ impl Transitions {
     }
 
     pub(super) fn from_parts(schema: Arc<Schema>, parts: Parts) -> Self {
-        let Parts { columns, starts, terminated, truncated, reward } = parts;
-        Self { schema, columns, starts, terminated, truncated, reward }
+        let Parts { columns, starts, recordings, terminated, truncated, reward } = parts;
+        let recordings = renumbered(recordings);
+        Self { schema, columns, starts, recordings, terminated, truncated, reward }
     }
 
     /// Sets `terminated` of the last row of every episode to what `ended` returns for that row.
@@ -175,15 +182,33 @@ impl Transitions {
         self.starts.partition_point(|&start| start <= row).saturating_sub(1)
     }
 
+    /// Number of recordings: what was recorded in one go. Episodes of one recording are not independent
+    /// of each other.
+    #[must_use]
+    pub fn recordings(&self) -> usize {
+        self.recordings.iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// The recording that an episode is part of. It is the whole of it, unless rows in between were
+    /// left out ([`Missing::Drop`](super::Missing::Drop)).
+    ///
+    /// # Panics
+    /// When there is no such episode.
+    #[must_use]
+    pub fn recording_of(&self, episode: usize) -> usize {
+        self.recordings[episode]
+    }
+
     /// The rows of these episodes, one episode after the other.
     #[must_use]
     pub fn rows_of(&self, episodes: &[usize]) -> Vec<usize> {
         episodes.iter().flat_map(|&episode| self.episode(episode)).collect()
     }
 
-    /// Makes the next row that is pushed the first of an episode.
+    /// Makes the next row that is pushed the first of an episode, which is a recording of its own.
     pub fn begin_episode(&mut self) {
         if self.starts.last() != Some(&self.len()) {
+            self.recordings.push(self.recordings());
             self.starts.push(self.len());
         }
     }
@@ -220,7 +245,8 @@ impl Transitions {
         if self.is_empty() {
             self.reward = other.reward.is_some().then(Vec::new);
         }
-        let offset = self.len();
+        let (offset, recordings) = (self.len(), self.recordings());
+        self.recordings.extend(other.recordings.iter().map(|recording| recording + recordings));
         self.starts.extend(other.starts.iter().map(|start| start + offset));
         self.extend(other, 0..other.len());
     }
@@ -249,10 +275,11 @@ impl Transitions {
             part.reward = None;
         }
         part.extend(self, range.clone());
-        let inside = self.starts.iter().filter(|start| range.contains(start));
-        part.starts = inside.map(|start| start - range.start).collect();
-        if !range.is_empty() && part.starts.first() != Some(&0) {
-            part.starts.insert(0, 0);
+        if !range.is_empty() {
+            let episodes = self.episode_of(range.start)..=self.episode_of(range.end - 1);
+            let starts = self.starts[episodes.clone()].iter();
+            part.starts = starts.map(|start| start.saturating_sub(range.start)).collect();
+            part.recordings = renumbered(self.recordings[episodes].to_vec());
         }
         part
     }
@@ -268,11 +295,12 @@ impl Transitions {
             part.begin_episode();
             part.extend(self, self.episode(episode));
         }
+        part.recordings = renumbered(episodes.iter().map(|&at| self.recordings[at]).collect());
         part
     }
 
     /// The same rows, with long episodes cut into stretches of about `rows` rows. No transition is lost:
-    /// each has its own next state.
+    /// each has its own next state. Each stretch counts as a recording.
     #[must_use]
     pub fn in_stretches(&self, rows: usize) -> Self {
         let mut cut = self.clone();
@@ -282,6 +310,7 @@ impl Transitions {
             let parts = (range.len() / rows.max(1)).max(1);
             cut.starts.extend((0..parts).map(|part| range.start + part * range.len() / parts));
         }
+        cut.recordings = (0..cut.starts.len()).collect();
         cut
     }
 
@@ -292,39 +321,54 @@ impl Transitions {
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
         let mut part = self.slice(0..0);
-        let mut last = None;
-        for &row in rows {
-            let episode = Some(self.episode_of(row));
-            if episode != last {
-                part.begin_episode();
-                last = episode;
+        let mut episodes: Vec<usize> = Vec::new();
+        for run in rows.chunk_by(|row, next| row + 1 == *next) {
+            let (mut from, end) = (run[0], run[0] + run.len());
+            while from < end {
+                let episode = self.episode_of(from);
+                if episodes.last() != Some(&episode) {
+                    part.begin_episode();
+                    episodes.push(episode);
+                }
+                let to = end.min(self.episode(episode).end);
+                part.extend(self, from..to);
+                from = to;
             }
-            part.extend(self, row..row + 1);
         }
+        part.recordings = renumbered(episodes.iter().map(|&at| self.recordings[at]).collect());
         part
     }
 
     /// Splits the episodes at random; about a share `held_out` of the rows is held out.
     ///
     /// An episode is never split: consecutive rows are too similar to evaluate on one what was
-    /// trained on the other. With two or more episodes neither side is empty.
+    /// trained on the other. For the same reason the episodes of one recording stay together, unless
+    /// there is only one. With two or more episodes neither side is empty.
     #[must_use]
     pub fn split_episodes(&self, held_out: f64, stream: &mut Stream) -> EpisodeSplit {
-        let order = stream.permutation(self.episodes());
+        let is_one = self.recordings() < 2;
+        let mut units: Vec<Vec<usize>> = Vec::new();
+        for episode in 0..self.episodes() {
+            let unit = if is_one { episode } else { self.recordings[episode] };
+            units.resize(units.len().max(unit + 1), Vec::new());
+            units[unit].push(episode);
+        }
+        let order = stream.permutation(units.len());
         let wanted = held_out.clamp(0.0, 1.0) * self.len() as f64;
         let mut split = EpisodeSplit { train: Vec::new(), held_out: Vec::new() };
         let mut rows = 0;
-        for (index, &episode) in order.iter().enumerate() {
-            let length = self.episode(episode).len();
-            // Whether holding this episode out brings the share closer to `held_out`.
+        for (index, &unit) in order.iter().enumerate() {
+            let unit = &units[unit];
+            let length: usize = unit.iter().map(|&episode| self.episode(episode).len()).sum();
+            // Whether holding these episodes out brings the share closer to `held_out`.
             let closer = (rows as f64 + length as f64 / 2.0) <= wanted;
             let first = index == 0 && held_out > 0.0;
             let last = index + 1 == order.len() && split.train.is_empty() && held_out < 1.0;
             if (closer || first) && !last {
                 rows += length;
-                split.held_out.push(episode);
+                split.held_out.extend(unit);
             } else {
-                split.train.push(episode);
+                split.train.extend(unit);
             }
         }
         split.train.sort_unstable();
@@ -373,6 +417,16 @@ impl Transitions {
         }
         total
     }
+}
+
+/// Recordings counted from 0 in the order in which they appear.
+fn renumbered(recordings: Vec<usize>) -> Vec<usize> {
+    let mut numbers = BTreeMap::new();
+    let number = |recording| {
+        let next = numbers.len();
+        *numbers.entry(recording).or_insert(next)
+    };
+    recordings.into_iter().map(number).collect()
 }
 
 impl Columns for Transitions {

@@ -11,9 +11,10 @@ use super::npz::NpzWriter;
 use super::origin::Origin;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetWriter;
-use super::read::schema_path;
+use super::read::{name_of, schema_path};
 use super::transitions::Transitions;
 use crate::output::{Output, write_atomically};
+use crate::progress::{Listener, Tracker};
 use crate::schema::Schema;
 
 /// A file format.
@@ -137,6 +138,14 @@ impl Writer {
     /// When their schema is not that of the file, or they have a reward but the file does not, or
     /// the other way round.
     pub fn append(&mut self, transitions: &Transitions) -> Result<(), DataError> {
+        self.append_watched(transitions, &Tracker::unheard())
+    }
+
+    fn append_watched(
+        &mut self,
+        transitions: &Transitions,
+        watch: &Tracker<'_>,
+    ) -> Result<(), DataError> {
         assert_eq!(self.schema, *transitions.schema(), "expected the schema of the file");
         assert_eq!(
             self.with_reward,
@@ -146,7 +155,7 @@ impl Writer {
         match &mut self.rows {
             RowWriter::Csv(writer) => writer.append(transitions),
             #[cfg(feature = "parquet")]
-            RowWriter::Parquet(writer) => writer.append(transitions),
+            RowWriter::Parquet(writer) => writer.append(transitions, watch),
             #[cfg(feature = "npz")]
             RowWriter::Npz(writer) => writer.append(transitions),
         }
@@ -158,11 +167,15 @@ impl Writer {
     /// # Errors
     /// When it cannot be written. Then an older file stays as it was.
     pub fn finish(self) -> Result<(), DataError> {
+        self.finish_watched(&Tracker::unheard())
+    }
+
+    fn finish_watched(self, watch: &Tracker<'_>) -> Result<(), DataError> {
         let path = self.path;
         let (file, beside) = match self.rows {
             RowWriter::Csv(writer) => (writer.finish(), true),
             #[cfg(feature = "parquet")]
-            RowWriter::Parquet(writer) => (writer.finish(), false),
+            RowWriter::Parquet(writer) => (writer.finish(watch), false),
             #[cfg(feature = "npz")]
             RowWriter::Npz(writer) => (writer.finish(), true),
         };
@@ -185,9 +198,26 @@ impl Writer {
 /// # Errors
 /// When the format is unknown or the file cannot be written.
 pub fn write(path: &Path, transitions: &Transitions) -> Result<(), DataError> {
-    let mut writer = Writer::create(path, transitions.schema(), transitions.reward().is_some())?;
-    writer.append(transitions)?;
-    writer.finish()
+    write_heard(path, transitions, &Listener::NOBODY)
+}
+
+/// The same; a listener hears how much of a Parquet file is written. It cannot stop it.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_heard(
+    path: &Path,
+    transitions: &Transitions,
+    listener: &Listener,
+) -> Result<(), DataError> {
+    let with_reward = transitions.reward().is_some();
+    let mut writer = Writer::create(path, transitions.schema(), with_reward)?;
+    let columns = column_names(transitions.schema(), with_reward).len();
+    let name = name_of(path);
+    let values = columns * transitions.len();
+    let watch = Tracker::begin(listener, &name, "values written", values);
+    writer.append_watched(transitions, &watch)?;
+    writer.finish_watched(&watch)
 }
 
 /// The columns of a file in order.

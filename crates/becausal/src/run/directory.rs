@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use becausal_core::data::{self, MAX_SCHEMA_BYTES, ReadOptions, write_atomically};
+use becausal_core::progress::Listener;
 use becausal_core::text::read_text;
 use becausal_core::{MemoryLimit, Schema, Transitions};
 use becausal_discovery::CausalGraph;
@@ -144,8 +145,20 @@ impl RunDirectory {
     /// # Errors
     /// When they cannot be written.
     pub fn write_data(&self, data: &Transitions) -> Result<(), RunError> {
+        self.write_data_heard(data, &Listener::NOBODY)
+    }
+
+    /// The same; a listener hears how much is written.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn write_data_heard(
+        &self,
+        data: &Transitions,
+        progress: &Listener,
+    ) -> Result<(), RunError> {
         let path = self.path.join("data.parquet");
-        data::write(&path, data)
+        data::write_heard(&path, data, progress)
             .map_err(|error| RunError { path, problem: error.problem.to_string() })
     }
 
@@ -154,18 +167,24 @@ impl RunDirectory {
     /// # Errors
     /// When they cannot be read, or do not fit the schema.
     pub fn read_data(&self) -> Result<Transitions, RunError> {
-        self.read_data_within(MemoryLimit::default())
+        self.read_data_with(MemoryLimit::default(), &Listener::NOBODY)
     }
 
-    /// The transitions that were learned from, which may take this much memory.
+    /// The transitions that were learned from, which may take this much memory; a listener hears how
+    /// much is read.
     ///
     /// # Errors
-    /// When they cannot be read, do not fit the schema, or take more.
-    pub fn read_data_within(&self, memory: MemoryLimit) -> Result<Transitions, RunError> {
+    /// When they cannot be read, do not fit the schema, take more, or the listener stops the reading.
+    pub fn read_data_with(
+        &self,
+        memory: MemoryLimit,
+        progress: &Listener,
+    ) -> Result<Transitions, RunError> {
         let path = self.path.join("data.parquet");
         let options = ReadOptions {
             schema: Some(Arc::clone(&self.schema)),
             memory,
+            progress: progress.clone(),
             ..ReadOptions::default()
         };
         let recording = data::read(&path, &options)

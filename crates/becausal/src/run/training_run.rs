@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use becausal_core::MemoryLimit;
 use becausal_core::data::write_atomically;
 use becausal_core::env::Options;
+use becausal_core::progress::Listener;
 use becausal_envs::Entry;
 use becausal_learn::{EpochReport, Evaluation, LearningError, Settings, Training};
 use becausal_model::WeightsError;
@@ -159,7 +160,7 @@ impl TrainingRun {
         let folder = folder.ok_or_else(|| refuse("checkpoint.json", "names no folder".into()))?;
         let environment = config.make()?;
         let data = if path.join("data.parquet").exists() {
-            Some(directory.read_data_within(memory)?)
+            Some(directory.read_data_with(memory, &Listener::NOBODY)?)
         } else {
             None
         };

@@ -2,4 +2,5 @@
 
 mod front_door;
 mod logs;
+mod progress;
 mod training;
