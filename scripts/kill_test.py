@@ -21,7 +21,7 @@ MAX_KILLS = 4
 TRAIN = (
     "train CartPole-v1 --env-option=max_episode_steps=40 --seed=4 --steps=150 --quiet --threads=1 "
     "--set=warm_up=50 --set=epoch_steps=25 --set=members=1 --set=model_width=4 --set=fit_steps_first=3 "
-    "--set=fit_steps=3 --set=rounds=1 --set=samples=64 --set=evaluation_episodes=1 --set=final_fit_steps=3 "
+    "--set=fit_steps=3 --set=rounds=1 --set=samples=64 --set=evaluation_episodes=1 --set=final_fit_steps=3 --set=final_rows=100 "
     "--set=policy_widths=[8] -o run"
 ).split()
 

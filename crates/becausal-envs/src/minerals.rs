@@ -116,7 +116,7 @@ impl Minerals {
             let gone = self.workers.iter().rposition(free).unwrap_or(last);
             match self.workers[gone] {
                 Task::Waiting { field } => {
-                    self.fields[field].queue.retain(|&worker| worker != gone)
+                    self.fields[field].queue.retain(|&worker| worker != gone);
                 }
                 Task::Mining { field, .. } => self.leave(field),
                 _ => {}

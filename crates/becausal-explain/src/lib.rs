@@ -52,8 +52,8 @@ mod tally;
 pub use agent::Agent;
 pub use ask::Ask;
 pub use audit::{
-    Acting, Audit, AuditAnswer, AuditCase, AuditParams, Auditor, CurvePoint, Line, Measure, Score,
-    Scores, audit,
+    Acting, Audit, AuditAnswer, AuditCase, AuditParams, Auditor, CurvePoint, Group, Line, Measure,
+    Score, Scores, audit,
 };
 pub use change::Change;
 pub use contrast::{Comparison, Contrast, ContrastiveExplanan};

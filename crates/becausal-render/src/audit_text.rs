@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::number::counted;
 use super::text::{Alignment, Table};
-use becausal_explain::{Audit, Line, Measure, Scores, Tally};
+use becausal_explain::{Audit, Group, Line, Measure, Scores, Tally};
 
 /// An audit as text and as JSON.
 pub trait AuditText {
@@ -37,7 +37,8 @@ pub(super) fn line_name(name: &str) -> &str {
         "everything" => "everything changes",
         "direct" => "direct effects only",
         "twin" => "twin: other noise",
-        "ideal" => "ideal: the rules, and the noise the record shows",
+        "reachable" => "reachable: the rules, noise of the same action",
+        "ideal" => "ideal: the rules, all noise the record shows",
         name => name,
     }
 }
@@ -143,6 +144,9 @@ impl AuditText for Audit {
         });
         table(&mut text, &columns, rows.collect());
         text.push('\n');
+        if self.groups.len() > 1 {
+            groups_table(&mut text, &self.groups);
+        }
         if !self.influences.is_empty() {
             let columns = ["influences in a state, by", "precision", "recall"].map(str::to_owned);
             let rows = self.influences.iter().map(|line| {
@@ -203,6 +207,7 @@ impl AuditText for Audit {
             "best_action": value(Measure::BestAction),
             "trivial": direct_and_everything,
             "twin": self.reference("twin").map(reference),
+            "reachable": self.reference("reachable").map(reference),
             "ideal": self.reference("ideal").map(reference),
             "states": self.states,
             "episodes": self.episodes,
@@ -218,10 +223,32 @@ impl AuditText for Audit {
             "intervals": intervals(own, &Measure::ALL),
             "by_variable": by_variable,
             "influence": influence(self),
+            "groups": groups(self),
             "all_steps": all_steps(self),
             "curve": curve,
         })
     }
+}
+
+/// The scores by the labels and flags of the state, beside the best that data can teach where it is known.
+fn groups_table(text: &mut String, groups: &[Group]) {
+    let measures = [Measure::Sign, Measure::SizeError, Measure::BestAction];
+    let known = groups.iter().any(|group| group.reachable.get(Measure::Sign).is_some());
+    let mut columns = vec!["states with", "states", "sign", "error", "best"];
+    if known {
+        columns.extend(["reachable: sign", "error", "best"]);
+    }
+    let columns: Vec<String> = columns.into_iter().map(str::to_owned).collect();
+    let rows = groups.iter().map(|group| {
+        let mut row = vec![group.name.clone(), group.states.to_string()];
+        row.extend(measures.map(|measure| score(&group.explanations, measure)));
+        if known {
+            row.extend(measures.map(|measure| score(&group.reachable, measure)));
+        }
+        row
+    });
+    table(text, &columns, rows.collect());
+    text.push('\n');
 }
 
 /// The interval of a score.
@@ -236,6 +263,17 @@ fn interval_text(scores: &Scores, measure: Measure) -> String {
 
 fn reference(line: &Line) -> Value {
     values(&line.by_kind, &OF_REFERENCES)
+}
+
+/// The scores by the labels and flags of the state.
+fn groups(audit: &Audit) -> Value {
+    let group = |group: &Group| {
+        let mut found = values(&group.explanations, &Measure::ALL);
+        found["states"] = json!(group.states);
+        found["reachable"] = values(&group.reachable, &OF_REFERENCES);
+        (group.name.clone(), found)
+    };
+    Value::Object(audit.groups.iter().map(group).collect())
 }
 
 /// The audit of single influences; null where the environment cannot be put into a state.

@@ -38,7 +38,8 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
             "everything" => "claiming that everything changes",
             "direct" => "claiming direct effects only",
             "twin" => "the environment itself, with other noise",
-            _ => "its rules, with the noise that the record shows",
+            "reachable" => "its rules, with the noise of steps that had the same action",
+            _ => "its rules, with all noise that the record shows",
         };
         row(name, line)
     }));

@@ -188,6 +188,7 @@ fn a_trained_run_is_shown_in_new_episodes_with_its_curves_and_drawings() {
         "fit_steps_graph=10",
         "fit_steps=10",
         "final_fit_steps=20",
+        "final_rows=200",
     ];
     let set = settings.iter().flat_map(|setting| ["--set", setting]);
     let train: Vec<&str> =

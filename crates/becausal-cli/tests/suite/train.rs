@@ -25,6 +25,7 @@ const SMALL: [&str; 17] = [
     "--set=samples=256",
     "--set=evaluation_episodes=3",
     "--set=final_fit_steps=20",
+    "--set=final_rows=200",
 ];
 
 fn small<'a>(rest: &[&'a str]) -> Vec<&'a str> {

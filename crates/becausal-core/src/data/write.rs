@@ -141,6 +141,7 @@ impl Writer {
         self.append_watched(transitions, &Tracker::unheard())
     }
 
+    #[cfg_attr(not(feature = "parquet"), expect(unused_variables, reason = "the others are quick"))]
     fn append_watched(
         &mut self,
         transitions: &Transitions,
@@ -170,6 +171,7 @@ impl Writer {
         self.finish_watched(&Tracker::unheard())
     }
 
+    #[cfg_attr(not(feature = "parquet"), expect(unused_variables, reason = "the others are quick"))]
     fn finish_watched(self, watch: &Tracker<'_>) -> Result<(), DataError> {
         let path = self.path;
         let (file, beside) = match self.rows {

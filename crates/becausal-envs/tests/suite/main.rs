@@ -1,5 +1,6 @@
 //! Compares the built-in environments with Gymnasium and with their own rules.
 
+mod abilities;
 mod build_marine;
 mod environments;
 mod lunar_lander;

@@ -7,7 +7,7 @@ use becausal_core::{Policy, Stream, World};
 use becausal_model::Dynamics;
 
 use super::AuditParams;
-use super::onlooker::Onlooker;
+use super::onlooker::{Knows, Onlooker};
 use crate::agent::Agent;
 use crate::ask::Ask;
 use crate::change::Change;
@@ -36,7 +36,10 @@ pub struct AuditAnswer {
     pub real: Trajectory,
     /// What happens with other noise; `None` where there is none.
     pub twin: Option<Trajectory>,
-    /// What follows from the rules and the noise that the record shows; `None` where the environment
+    /// What follows from the rules and the noise of recorded steps with the same action; `None` where the
+    /// environment cannot say.
+    pub reachable: Option<Trajectory>,
+    /// What follows from the rules and all noise that the record shows; `None` where the environment
     /// cannot say.
     pub ideal: Option<Trajectory>,
 }
@@ -75,7 +78,7 @@ impl<'a> Auditor<'a> {
     pub fn examine<E: Environment>(
         &self,
         start: &E,
-        record: Trajectory,
+        record: &Trajectory,
         twin: u64,
     ) -> Result<AuditCase, ExplainError> {
         let schema = start.schema();
@@ -95,9 +98,12 @@ impl<'a> Auditor<'a> {
             let mut other_noise = start.clone();
             let twin =
                 if other_noise.renew_noise(twin) { Some(play(&mut other_noise)?) } else { None };
-            let onlooker = Onlooker::new(start.clone(), record.steps());
-            let ideal = onlooker.map(|mut onlooker| play(&mut onlooker)).transpose()?;
-            answers.push(AuditAnswer { claimed, real, twin, ideal });
+            let known = |knows| {
+                let onlooker = Onlooker::new(start.clone(), record.steps(), knows);
+                onlooker.map(|mut onlooker| play(&mut onlooker)).transpose()
+            };
+            let (reachable, ideal) = (known(Knows::OfSameAction)?, known(Knows::OfAnyAction)?);
+            answers.push(AuditAnswer { claimed, real, twin, reachable, ideal });
         }
         Ok(AuditCase { moment, horizon, answers })
     }

@@ -1,5 +1,6 @@
 //! The findings of an audit case: which claims are right and which are wrong.
 
+use becausal_core::schema::{Kind, Schema};
 use becausal_core::trajectory::{Step, Trajectory};
 
 use super::case::{AuditAnswer, AuditCase, Auditor};
@@ -18,13 +19,21 @@ pub(super) enum Source {
     Direct,
     /// The environment, with other noise.
     Twin,
-    /// The rules, and the noise that the record shows.
+    /// The rules, and the noise of recorded steps with the same action.
+    Reachable,
+    /// The rules, and all noise that the record shows.
     Ideal,
 }
 
 impl Source {
-    pub const ALL: [Self; 5] =
-        [Self::Explanations, Self::Everything, Self::Direct, Self::Twin, Self::Ideal];
+    pub const ALL: [Self; 6] = [
+        Self::Explanations,
+        Self::Everything,
+        Self::Direct,
+        Self::Twin,
+        Self::Reachable,
+        Self::Ideal,
+    ];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
@@ -33,6 +42,7 @@ impl Source {
             Self::Everything => "everything",
             Self::Direct => "direct",
             Self::Twin => "twin",
+            Self::Reachable => "reachable",
             Self::Ideal => "ideal",
         }
     }
@@ -43,6 +53,7 @@ impl Source {
             Self::Explanations => Some(&answer.claimed.counterfactual),
             Self::Everything | Self::Direct => None,
             Self::Twin => answer.twin.as_ref(),
+            Self::Reachable => answer.reachable.as_ref(),
             Self::Ideal => answer.ideal.as_ref(),
         }
     }
@@ -52,6 +63,8 @@ impl Source {
 #[derive(Debug, Clone)]
 pub(super) struct Findings {
     pub episode: usize,
+    /// The labels and flags of the state.
+    pub group: Vec<f64>,
     /// How many other actions were tried.
     pub cases: usize,
     /// In the order of [`Source::ALL`].
@@ -72,6 +85,7 @@ impl Findings {
     pub fn of(case: &AuditCase, episode: usize, direct: &[bool], auditor: &Auditor<'_>) -> Self {
         let mut findings = Self {
             episode,
+            group: labels(case),
             cases: case.answers.len(),
             sources: [Sums::default(); Source::ALL.len()],
             variables: vec![Sums::default(); auditor.scale.effects()],
@@ -214,6 +228,18 @@ impl Findings {
             }
         }
     }
+}
+
+/// The labels and flags of the state asked about.
+fn labels(case: &AuditCase) -> Vec<f64> {
+    let schema = case.moment.record().schema();
+    let slots = schema.state_slots().zip(case.moment.state());
+    slots.filter(|(slot, _)| is_label(schema, *slot)).map(|(_, value)| *value).collect()
+}
+
+/// Whether a slot is a label or a flag.
+pub(super) fn is_label(schema: &Schema, slot: usize) -> bool {
+    matches!(schema.variable_of(slot).kind, Kind::Boolean | Kind::Categorical(_))
 }
 
 /// The values of all effects in a step: next state, then outcomes; `None` after the end.

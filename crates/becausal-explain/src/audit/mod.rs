@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Beside the explanations stand those who need no model: *everything* changes; *direct* effects of the
-//! action only; the *twin*, the environment with other noise; and the *ideal*, its rules with the noise
-//! that the record shows.
+//! action only; the *twin*, the environment with other noise; the *reachable*, its rules with the noise of
+//! recorded steps that have the same action, the best that data can teach; and the *ideal*, its rules with
+//! all noise that the record shows.
 
 mod case;
 mod draw;
@@ -25,13 +26,13 @@ use becausal_core::Policy;
 use becausal_core::Transitions;
 use becausal_core::env::{Environment, MAX_EPISODE_STEPS};
 use becausal_core::progress::{Listener, Tracker};
-use becausal_core::schema::Role;
+use becausal_core::schema::{Role, Schema};
 use becausal_core::trajectory::Trajectory;
 use becausal_model::Dynamics;
 use rayon::prelude::*;
 
 use self::draw::{Place, Played};
-use self::findings::{Findings, Source};
+use self::findings::{Findings, Source, is_label};
 use self::influence::{Influences, Substitutes, Voice};
 use self::score::Sums;
 use crate::error::ExplainError;
@@ -108,7 +109,8 @@ pub struct CurvePoint {
 /// The scores of one source of claims.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// `explanations`, or a reference: `everything`, `direct`, `twin` or `ideal`.
+    /// `explanations`, or a reference: `everything`, `direct`, `twin`, `reachable` or
+    /// `ideal`.
     pub name: &'static str,
     /// In states drawn evenly over their kinds.
     pub by_kind: Scores,
@@ -135,6 +137,9 @@ pub struct Audit {
     pub references: Vec<Line>,
     /// What the explanations say about every effect, by name, in states drawn by kind.
     pub by_variable: Vec<(String, Scores)>,
+    /// The explanations by the labels and flags of the state (`legs[0] = yes, legs[1] = no`), the most
+    /// common first, of all states drawn. Empty where states have none.
+    pub groups: Vec<Group>,
     /// Precision and recall at every threshold, in states drawn by kind.
     pub curve: Vec<CurvePoint>,
     /// How often a variable that is said to move another in a state really does: by the `chains`, the
@@ -142,6 +147,22 @@ pub struct Audit {
     /// environment cannot be put into a state.
     pub influences: Vec<Line>,
 }
+
+/// States with the same labels and flags.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Their labels and flags.
+    pub name: String,
+    /// States examined.
+    pub states: usize,
+    /// The explanations there.
+    pub explanations: Scores,
+    /// The best that data can teach, where it is known: see [`AuditAnswer::reachable`].
+    pub reachable: Scores,
+}
+
+/// Groups told, at most: more are not read.
+const MAX_GROUPS: usize = 8;
 
 impl Audit {
     /// A reference, by name.
@@ -224,7 +245,7 @@ pub fn audit<E: Environment>(
             let Place { episode, step } = place;
             let record = Trajectory::recorded(&played.steps, episode, step, params.horizon)?;
             let start = played.environment_at(&copy, place)?;
-            let examined = auditor.examine(&start, record, auditor.twin_seed(case))?;
+            let examined = auditor.examine(&start, &record, auditor.twin_seed(case))?;
             let influences = influences.examine(&start, examined.moment.action())?;
             tracker.advance(1.0, "");
             let findings = Findings::of(&examined, episode, &direct, &auditor);
@@ -232,15 +253,16 @@ pub fn audit<E: Environment>(
         })
         .collect::<Result<Vec<Findings>, ExplainError>>()?;
     let (by_kind, by_step) = findings.split_at(params.states);
-    Ok(summarize(by_kind, by_step, &dynamics.effects(), &params))
+    Ok(summarize(by_kind, by_step, schema, &params))
 }
 
 fn summarize(
     by_kind: &[Findings],
     by_step: &[Findings],
-    effects: &[String],
+    schema: &Schema,
     params: &AuditParams,
 ) -> Audit {
+    let effects = schema.effects();
     let scores = |findings: &[Findings], sums: &dyn Fn(&Findings) -> Sums| {
         let cases: Vec<(usize, Sums)> =
             findings.iter().map(|found| (found.episode, sums(found))).collect();
@@ -284,6 +306,44 @@ fn summarize(
         references: Source::ALL[1..].iter().map(|&source| line(source)).filter(is_there).collect(),
         by_variable: effects.iter().enumerate().map(of_variable).collect(),
         influences: Voice::ALL.into_iter().map(of_voice).filter(is_there).collect(),
+        groups: groups(&[by_kind, by_step].concat(), schema, params.seed),
         curve: points.map(|(&threshold, changes)| CurvePoint { threshold, changes }).collect(),
     }
+}
+
+/// The findings by the labels and flags of the state.
+fn groups(findings: &[Findings], schema: &Schema, seed: u64) -> Vec<Group> {
+    let slots: Vec<usize> = schema.state_slots().filter(|&slot| is_label(schema, slot)).collect();
+    if slots.is_empty() {
+        return Vec::new();
+    }
+    let mut sorted: Vec<&Findings> = findings.iter().collect();
+    let order = |a: &f64, b: &f64| a.total_cmp(b);
+    let compare = |a: &&Findings, b: &&Findings| {
+        a.group.iter().zip(&b.group).map(|(a, b)| order(a, b)).find(|o| o.is_ne())
+    };
+    sorted.sort_by(|a, b| compare(a, b).unwrap_or(std::cmp::Ordering::Equal));
+    let mut groups: Vec<Group> = sorted
+        .chunk_by(|a, b| a.group == b.group)
+        .map(|group| {
+            let scores = |source: Source| {
+                let sums = |found: &&Findings| (found.episode, found.sources[source as usize]);
+                Scores::of(&group.iter().map(sums).collect::<Vec<_>>(), seed)
+            };
+            let label = |(&slot, &value): (&usize, &f64)| {
+                let shown = schema.variable_of(slot).kind.show(value);
+                format!("{} = {shown}", schema.slots()[slot].name)
+            };
+            let labels: Vec<String> = slots.iter().zip(&group[0].group).map(label).collect();
+            Group {
+                name: labels.join(", "),
+                states: group.len(),
+                explanations: scores(Source::Explanations),
+                reachable: scores(Source::Reachable),
+            }
+        })
+        .collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.states));
+    groups.truncate(MAX_GROUPS);
+    groups
 }

@@ -11,12 +11,23 @@ use becausal_core::trajectory::Step;
 pub(super) struct Onlooker<'a, E> {
     environment: E,
     record: std::slice::Iter<'a, Step>,
+    knows: Knows,
+}
+
+/// What is known of the noise of a recorded step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Knows {
+    /// What a step under the same action shows: no data tell how the noise of one action goes together
+    /// with that of another.
+    OfSameAction,
+    /// What the step shows to somebody who also knows that.
+    OfAnyAction,
 }
 
 impl<'a, E: Environment> Onlooker<'a, E> {
     /// `environment` is where `record` began. `None` if it cannot say which noise a step shows.
-    pub fn new(mut environment: E, record: &'a [Step]) -> Option<Self> {
-        environment.hide_noise(None).then(|| Self { environment, record: record.iter() })
+    pub fn new(mut environment: E, record: &'a [Step], knows: Knows) -> Option<Self> {
+        environment.hide_noise(None).then(|| Self { environment, record: record.iter(), knows })
     }
 }
 
@@ -30,7 +41,9 @@ impl<E: Environment> World for Onlooker<'_, E> {
     }
 
     fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
-        self.environment.hide_noise(self.record.next().map(|step| &step.action[..]));
+        let recorded = self.record.next().map(|step| &step.action[..]);
+        let shows = |recorded: &&[f64]| self.knows == Knows::OfAnyAction || *recorded == action;
+        self.environment.hide_noise(recorded.filter(shows));
         self.environment.step(action)
     }
 

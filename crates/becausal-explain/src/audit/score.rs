@@ -167,12 +167,16 @@ impl Scores {
             .chunk_by(|left, right| left.0 == right.0)
             .map(|group| {
                 let mut sums = Sums::default();
-                group.iter().for_each(|(_, case)| sums.add(case));
+                for (_, case) in group {
+                    sums.add(case);
+                }
                 sums
             })
             .collect();
         let mut total = Sums::default();
-        episodes.iter().for_each(|sums| total.add(sums));
+        for sums in &episodes {
+            total.add(sums);
+        }
         let mut stream = Stream::keyed(seed, &[9]);
         let mut resampled: [Vec<f64>; Measure::ALL.len()] = Default::default();
         for _ in 0..RESAMPLES {

@@ -40,6 +40,18 @@ impl Exact {
         }
     }
 
+    /// A model of any environment that expects nothing ever to change.
+    #[allow(dead_code)]
+    pub fn still(id: &str) -> Self {
+        let schema = find(id).expect("known").schema();
+        let rule: Rule = |schema, state, _| Prediction {
+            outcomes: vec![0.0; schema.outcome_slots().len()],
+            next: state.to_vec(),
+        };
+        let parents = vec![Vec::new(); schema.effects().len()];
+        Self { schema, parents, rule, probes: &[], assumed_action: None, error: 0.0 }
+    }
+
     /// The same model, but it assumes this action whatever the action is.
     pub fn assuming(self, action: &'static [f64]) -> Self {
         Self { assumed_action: Some(action), ..self }

@@ -320,7 +320,8 @@ fn several_continuous_actions_and_vectors_are_explained_and_audited() {
     let options = AuditParams { states: 3, most_actions: 2, ..AuditParams::default() };
     let audit = audit(&environment, &dynamics, &policy, &data, &options).expect("an audit");
     assert_eq!(audit.cases, 6);
-    assert!(audit.changes.recall() > 0.5, "{audit:?}");
+    let recall = audit.explanations.by_kind.value(becausal_explain::Measure::Recall);
+    assert!(recall.is_some_and(|recall| recall > 0.5), "{audit:?}");
 }
 
 #[test]
