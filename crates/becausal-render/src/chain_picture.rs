@@ -4,7 +4,7 @@ use super::explained::WhyView;
 use super::layout::{LayoutOptions, NodeOrder, Spacing};
 use super::picture::{LegendEntry, LinkStyle, NodeKind, Picture, PictureError, Sample, Tone};
 use super::sketch::Sketch;
-use super::strokes::{Stroke, strokes, without_unchanged};
+use super::strokes::{Stroke, mark_untested, strokes, without_unchanged};
 use super::words::{action_of, arrow, counted, minus, signed, value};
 use becausal_explain::chain::{Chain, Node, Part, Way};
 use becausal_explain::differ;
@@ -71,6 +71,7 @@ impl WhyView<'_> {
         };
         let reward_of = |node: Node| trajectory.value(node).map_or(0.0, |v| v.iter().sum());
         let mut strokes = strokes(chain, Tone::Accent, &reward_of);
+        mark_untested(&mut strokes, &self.evidence);
         for stroke in strokes.iter_mut().filter(|stroke| stroke.way == Way::Influence) {
             if marked(stroke.from, stroke.to) {
                 stroke.tone = Tone::Alternative;
@@ -135,6 +136,13 @@ pub(super) fn link_entry(text: &str, style: LinkStyle, tone: Tone) -> LegendEntr
     LegendEntry { sample: Sample::Link { weight: 0.6, style, tone }, text: text.to_owned() }
 }
 
+/// The entry for influences that no test has confirmed, if there are any.
+pub(super) fn untested_entry(strokes: &[Stroke]) -> Option<LegendEntry> {
+    let mut untested = strokes.iter().filter(|stroke| stroke.untested);
+    let tone = untested.find(|stroke| stroke.tone != Tone::Alternative)?.tone;
+    Some(link_entry("not confirmed by this data", LinkStyle::Dashed, tone))
+}
+
 /// The entries for what the picture shows.
 fn legend(strokes: &[Stroke], marked: &str) -> Vec<LegendEntry> {
     let mut entries = vec![link_entry("chain to the rewards", LinkStyle::Solid, Tone::Accent)];
@@ -147,6 +155,7 @@ fn legend(strokes: &[Stroke], marked: &str) -> Vec<LegendEntry> {
     if strokes.iter().any(|stroke| stroke.way == Way::Policy) {
         entries.push(link_entry("chosen by the policy", LinkStyle::Dotted, Tone::Accent));
     }
+    entries.extend(untested_entry(strokes));
     entries.extend(node_entries(strokes));
     entries
 }

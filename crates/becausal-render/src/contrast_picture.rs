@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::chain_picture::{headings, link_entry, node_entries, notes};
+use super::chain_picture::{headings, link_entry, node_entries, notes, untested_entry};
 use super::explained::ContrastView;
 use super::picture::{LegendEntry, LinkStyle, Picture, PictureError, Tone};
 use super::sketch::Sketch;
-use super::strokes::{Stroke, strokes, without_unchanged};
+use super::strokes::{Stroke, mark_untested, strokes, without_unchanged};
 use super::waterfall::{Term, TermError, Waterfall};
 use super::words::{after, arrow, instead, minus, signed};
 use becausal_explain::CreditPart;
@@ -64,11 +64,13 @@ impl ContrastView<'_> {
             let same = |part: &&CreditPart| part.reward == node.index && part.step == node.step;
             self.credit.parts.iter().find(same).map_or(0.0, CreditPart::difference)
         };
-        let all = overlay(
-            strokes(this, Tone::Accent, &difference),
-            strokes(other, Tone::Alternative, &difference),
-            steps,
-        );
+        let mut of_this = strokes(this, Tone::Accent, &difference);
+        let mut of_other = strokes(other, Tone::Alternative, &difference);
+        for strokes in [&mut of_this, &mut of_other] {
+            mark_untested(strokes, &self.factual.evidence);
+            mark_untested(strokes, &self.counterfactual.evidence);
+        }
+        let all = overlay(of_this, of_other, steps);
         let total = all.len();
         let kept = without_unchanged(all, &differs);
         let longer = if this.trajectory().len() >= other.trajectory().len() { this } else { other };
@@ -144,6 +146,7 @@ impl ContrastView<'_> {
         if strokes.iter().any(|stroke| stroke.way == Way::Policy) {
             entries.push(link_entry("chosen by the policy", LinkStyle::Dotted, Tone::Accent));
         }
+        entries.extend(untested_entry(strokes));
         entries.extend(node_entries(strokes));
         entries
     }

@@ -81,6 +81,7 @@ impl Sketch<'_> {
                 let style = match (stroke.way, stroke.tone) {
                     (Way::Policy, _) => LinkStyle::Dotted,
                     (_, Tone::Alternative) => LinkStyle::Dashed,
+                    _ if stroke.untested => LinkStyle::Dashed,
                     _ => LinkStyle::Solid,
                 };
                 let link = Link::new(place(stroke.from), place(stroke.to), stroke.weight);

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::picture::Tone;
+use becausal_discovery::Verdict;
 use becausal_explain::chain::{Chain, Edge, Node, Part, Way};
+use becausal_explain::{Evidence, LinkEvidence};
 
 /// The maximum number of links into one reward: those of the steps with the largest rewards.
 const MAX_STEPS_PER_REWARD: usize = 4;
@@ -16,6 +18,22 @@ pub(super) struct Stroke {
     pub weight: f64,
     pub way: Way,
     pub tone: Tone,
+    /// No test has confirmed it: the data cannot tell, or discovery found nothing.
+    pub untested: bool,
+}
+
+/// Marks the influences that no test has confirmed.
+pub(super) fn mark_untested(strokes: &mut [Stroke], evidence: &Evidence) {
+    let is_untested = |link: &&LinkEvidence| {
+        link.finding.as_ref().is_some_and(|pair| pair.verdict != Verdict::Edge)
+    };
+    let untested: BTreeSet<(Node, Node)> = (evidence.links.iter())
+        .filter(is_untested)
+        .map(|link| (link.edge.from, link.edge.to))
+        .collect();
+    for stroke in strokes {
+        stroke.untested |= untested.contains(&(stroke.from, stroke.to));
+    }
 }
 
 /// The influences of a chain, with one node per reward term for all steps.
@@ -70,7 +88,7 @@ pub(super) fn strokes(chain: &Chain, tone: Tone, reward_of: &dyn Fn(Node) -> f64
         }
         let head = chain.heads().binary_search(&edge.from).is_ok();
         let tone = if head { Tone::Plain } else { tone };
-        found.push(Stroke { from: edge.from, to, weight, way: edge.way, tone });
+        found.push(Stroke { from: edge.from, to, weight, way: edge.way, tone, untested: false });
     }
     found
 }
