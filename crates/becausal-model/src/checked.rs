@@ -22,7 +22,7 @@ use super::world_model::{FitReport, WorldModel};
 
 /// The unrestricted models, and the members of each. Each is compared with the causal member that was
 /// trained on the same sample. With one member over the full graph the shortfall of BuildMarine's `time'`
-/// (20,000 rows, seed 1) was found in one of two settings, with two in all.
+/// (20,000 rows, seed 1) was found in one of two settings, with two in three of four.
 const UNRESTRICTED: [(ModelKind, usize); 2] = [(ModelKind::Full, 2), (ModelKind::Mlp, 1)];
 
 /// Maximum number of causal members that are compared.

@@ -45,6 +45,7 @@ pub struct ModelParams {
     pub batch: usize,
     /// Rows per step at the start of a fit; from then on they grow by the same factor in every step. A
     /// [refit](super::WorldModel::refit) takes `batch` rows throughout.
+    /// With 32 instead of 64, BuildMarine's error was a tenth larger (docs/world-model.md).
     pub first_batch: usize,
     /// Maximum number of steps per member.
     pub steps: usize,
