@@ -17,6 +17,21 @@ use super::train::ModelParams;
 /// training after it.
 const BETA2: f64 = 0.99;
 
+/// Rows of a batch come in multiples of this, which matrix products like best.
+const TILE_ROWS: usize = 8;
+
+/// The least log-likelihood of a value, in nats, for the question whether a training still improves. A
+/// single value at a contact of the lander may have -10,000, and the mean of 2,000 rows jumps with it.
+const MIN_NATS: f64 = -5.0;
+
+/// How likely the held-out rows are: mean log-likelihoods per row, summed over the effects.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HeldOut {
+    pub mean: f64,
+    /// The same where no value has less than [`MIN_NATS`].
+    pub bounded: f64,
+}
+
 /// The training data of the members.
 #[derive(Clone, Copy)]
 pub(super) struct Lessons<'a> {
@@ -30,6 +45,8 @@ pub(super) struct Descent<'a> {
     lessons: Lessons<'a>,
     /// The index of the member, for errors.
     at: usize,
+    /// Rows per step at the start and at the end.
+    first_batch: usize,
     batch: usize,
     schedule: Schedule,
     likelihood: Likelihood,
@@ -39,6 +56,10 @@ pub(super) struct Descent<'a> {
     order: Order,
     stream: Stream,
     step: usize,
+    /// How far the schedule has come, in its steps.
+    position: usize,
+    /// Steps of the schedule that a step passes.
+    pace: usize,
 }
 
 impl<'a> Descent<'a> {
@@ -56,6 +77,7 @@ impl<'a> Descent<'a> {
         Self {
             lessons,
             at,
+            first_batch: options.batch,
             batch: options.batch,
             schedule,
             likelihood: Likelihood::new(lessons.encoding.heads()).balanced(options.balance),
@@ -65,7 +87,42 @@ impl<'a> Descent<'a> {
             order: Order::new(sample, &mut stream),
             stream,
             step: 0,
+            position: 0,
+            pace: 1,
         }
+    }
+
+    /// Begins with batches of this many rows.
+    pub fn growing_from(mut self, first_batch: usize) -> Self {
+        self.first_batch = first_batch.clamp(1, self.batch);
+        self
+    }
+
+    /// From now on a step passes this many steps of the schedule.
+    pub fn hurry(&mut self, pace: usize) {
+        self.pace = pace;
+    }
+
+    /// The number of steps done.
+    pub fn steps(&self) -> usize {
+        self.step
+    }
+
+    /// How far the schedule has come, in its steps.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// The number of rows of the next step. It grows by the same factor in every step of the schedule.
+    ///
+    /// While the learning rate is high, many small steps learn more than few large ones; when it falls, the
+    /// noise of small batches would be what is left.
+    fn rows(&self) -> usize {
+        let share = self.position as f64 / self.schedule.steps as f64;
+        let growth = (self.batch as f64 / self.first_batch as f64).powf(share);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let rows = (self.first_batch as f64 * growth) as usize;
+        rows.next_multiple_of(TILE_ROWS).min(self.batch)
     }
 
     /// One step on the next batch. If `held`, the attention weights do not change.
@@ -74,7 +131,8 @@ impl<'a> Descent<'a> {
     /// When the likelihood or its gradient is not finite.
     pub fn step(&mut self, member: &mut Member, held: bool) -> Result<(), FitError> {
         let Lessons { structure, rows, .. } = self.lessons;
-        let batch = rows.select(self.order.next(self.batch, &mut self.stream));
+        let count = self.rows();
+        let batch = rows.select(self.order.next(count, &mut self.stream));
         let mut tape = Tape::recording(&member.parameters, std::mem::take(&mut self.pool));
         let (outputs, _) = member.forward(&mut tape, batch.inputs, structure);
         let targets = tape.input(batch.targets);
@@ -89,20 +147,25 @@ impl<'a> Descent<'a> {
         if held {
             member.hold_weights(&mut self.gradients);
         }
-        let rate = self.schedule.rate(self.step);
+        let rate = self.schedule.rate(self.position);
         let norm = self.adam.step(&mut member.parameters, &self.gradients, rate);
         if !norm.is_finite() {
             return Err(self.broken(&[]));
         }
         self.step += 1;
+        self.position += self.pace;
         Ok(())
     }
 
-    /// The mean log-likelihood per row.
-    pub fn likelihood_of(&self, member: &Member, rows: &Encoded) -> f64 {
+    /// How likely some rows are to a member.
+    pub fn likelihood_of(&self, member: &Member, rows: &Encoded) -> HeldOut {
         let outputs = member.predict(&rows.inputs, self.lessons.structure);
         let each = self.likelihood.rows(&outputs, &rows.targets);
-        each.iter().flatten().sum::<f64>() / rows.inputs.rows().max(1) as f64
+        let mean = |least: f64| {
+            let sum: f64 = each.iter().flatten().map(|value| value.max(least)).sum();
+            sum / rows.inputs.rows().max(1) as f64
+        };
+        HeldOut { mean: mean(f64::NEG_INFINITY), bounded: mean(MIN_NATS) }
     }
 
     /// The error of a fit whose likelihood is not finite; `rows` is `[heads][rows]`.

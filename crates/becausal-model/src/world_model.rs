@@ -1,5 +1,6 @@
 //! The world model: an ensemble of networks trained on different samples of the episodes.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -77,6 +78,18 @@ impl WorldModel {
         structure: &Structure,
         params: &ModelParams,
     ) -> Result<(Self, FitReport), FitError> {
+        Self::fit_members(data, kind, structure, params, 0..params.members)
+            .map(|(model, report)| (model.narrowed(), report))
+    }
+
+    /// Some of the members of a model. They are the same as in a fit of all members.
+    pub(super) fn fit_members(
+        data: &FitData,
+        kind: ModelKind,
+        structure: &Structure,
+        params: &ModelParams,
+        members: Range<usize>,
+    ) -> Result<(Self, FitReport), FitError> {
         let FitData { train, encoding, train_rows, held_out_rows, .. } = data;
         let structure = Arc::new(structure_of(train, kind, structure));
         let listener = &params.progress;
@@ -99,8 +112,8 @@ impl WorldModel {
             holds,
             probe: probe.as_ref(),
         };
-        let tracker = Tracker::begin(listener, "fit", "steps", params.members * params.steps);
-        let fitted: Result<Vec<(Member, MemberReport)>, FitError> = (0..params.members)
+        let tracker = Tracker::begin(listener, "fit", "steps", members.len() * params.steps);
+        let fitted: Result<Vec<(Member, MemberReport)>, FitError> = members
             .into_par_iter()
             .with_max_len(1)
             .map(|at| {
@@ -120,10 +133,7 @@ impl WorldModel {
             .collect();
         let (members, reports) = fitted?.into_iter().unzip();
         let (sizes, encoding) = (params.sizes, Arc::clone(encoding));
-        let mut model = Self { kind, encoding, structure, persistence, sizes, members };
-        if kind == ModelKind::Causal {
-            model.narrow();
-        }
+        let model = Self { kind, encoding, structure, persistence, sizes, members };
         Ok((model, FitReport { members: reports, held_out: data.split.held_out.clone() }))
     }
 

@@ -22,6 +22,7 @@ mod product;
 mod safetensors;
 mod tape;
 mod weights;
+mod wide_product;
 
 pub use activation::Activation;
 pub use adam::{AdamW, Schedule};

@@ -3,6 +3,8 @@
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
+use super::wide_product;
+
 /// Whether a matrix is transposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transposed {
@@ -20,7 +22,9 @@ pub type Matrix<'a> = (&'a [f32], usize, usize, Transposed);
 /// # Panics
 /// When the shapes do not match.
 pub fn product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
-    multiply(left, right, 0.0, into);
+    if !wide_product::multiply(left, right, false, into) {
+        multiply(left, right, 0.0, into);
+    }
 }
 
 /// `into += left * right`.
@@ -28,10 +32,13 @@ pub fn product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
 /// # Panics
 /// When the shapes do not match.
 pub fn add_product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
-    multiply(left, right, 1.0, into);
+    if !wide_product::multiply(left, right, true, into) {
+        multiply(left, right, 1.0, into);
+    }
 }
 
-fn multiply(left: Matrix<'_>, right: Matrix<'_>, keep: f32, into: &mut [f32]) {
+/// The product by `matrixmultiply`, on any processor.
+pub(super) fn multiply(left: Matrix<'_>, right: Matrix<'_>, keep: f32, into: &mut [f32]) {
     let (left, right) = (view(left), view(right));
     let into = ArrayViewMut2::from_shape((left.nrows(), right.ncols()), into);
     let mut into = into.expect("`into` must have the shape of the product");

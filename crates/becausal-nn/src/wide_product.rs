@@ -1,0 +1,219 @@
+//! Matrix products with vectors of 16 numbers, without copying the matrices first.
+//!
+//! `matrixmultiply` knows vectors of 8 numbers and copies both matrices into another order. The
+//! matrices of our networks fit into the fastest cache, so reading them in place is quicker: 100 to
+//! 125 GFLOP/s instead of 67 to 77 for 64 to 256 rows and layers of 64, on one core of an Ice Lake Xeon.
+
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+
+use std::cell::RefCell;
+
+use pulp::{Simd, WithSimd};
+
+use super::product::{Matrix, Transposed};
+
+/// Rows of a tile. With two vectors a row its sums take 16 of the 32 vector registers.
+const TILE_ROWS: usize = 8;
+
+/// Numbers in a vector. Products whose columns are no multiple of it are left to `matrixmultiply`.
+const LANES: usize = 16;
+
+/// The most numbers of the right matrix: 64 kB. Larger matrices are better copied in parts.
+const MAX_RIGHT: usize = 1 << 14;
+
+/// The most terms of a sum. `matrixmultiply` adds up 256 terms at a time, so longer sums would differ
+/// from its sums in their last bits.
+const MAX_TERMS: usize = 256;
+
+thread_local! {
+    /// Memory for a transposed right matrix.
+    static RIGHT: RefCell<Vec<f32>> = RefCell::default();
+}
+
+/// Computes `into = left * right`, or adds the product if `keep`. Returns whether it did: the
+/// processor must have vectors of 16 numbers, and the shapes must suit them.
+///
+/// Every number is a sum in the order of the rows of `right`, each term fused, as in
+/// `matrixmultiply`: the bits are the same.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn multiply(left: Matrix<'_>, right: Matrix<'_>, keep: bool, into: &mut [f32]) -> bool {
+    let (rows, inner) = extent(&left);
+    let (_, columns) = extent(&right);
+    let is_empty = rows == 0 || right.0.is_empty();
+    if is_empty || columns % LANES != 0 || inner > MAX_TERMS || right.0.len() > MAX_RIGHT {
+        return false;
+    }
+    let pulp::Arch::V4(simd) = pulp::Arch::new() else { return false };
+    let by_columns = left.3 == Transposed::Yes;
+    let mut work = |right: &[f32]| {
+        let left = Left { values: left.0, by_columns, rows, inner };
+        Simd::vectorize(simd, Multiply { left, right, columns, keep, into: &mut *into });
+    };
+    match right.3 {
+        Transposed::No => work(right.0),
+        Transposed::Yes => RIGHT.with_borrow_mut(|memory| {
+            memory.resize(right.0.len().max(memory.len()), 0.0);
+            let memory = &mut memory[..right.0.len()];
+            transpose(right.0, columns, inner, memory);
+            work(memory);
+        }),
+    }
+    true
+}
+
+/// Other processors have no vectors of 16 numbers.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn multiply(_: Matrix<'_>, _: Matrix<'_>, _: bool, _: &mut [f32]) -> bool {
+    false
+}
+
+/// The rows and columns of a matrix as it is used.
+fn extent(&(_, rows, columns, transposed): &Matrix<'_>) -> (usize, usize) {
+    match transposed {
+        Transposed::No => (rows, columns),
+        Transposed::Yes => (columns, rows),
+    }
+}
+
+/// From `[rows, columns]` to `[columns, rows]`.
+fn transpose(from: &[f32], rows: usize, columns: usize, into: &mut [f32]) {
+    /// Rows at a time: eight numbers side by side are half a cache line.
+    const STRIP: usize = 8;
+    for top in (0..rows).step_by(STRIP) {
+        let bottom = rows.min(top + STRIP);
+        for column in 0..columns {
+            for row in top..bottom {
+                into[column * rows + row] = from[row * columns + column];
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Left<'a> {
+    values: &'a [f32],
+    /// Whether it is stored column by column.
+    by_columns: bool,
+    rows: usize,
+    inner: usize,
+}
+
+struct Multiply<'a> {
+    left: Left<'a>,
+    right: &'a [f32],
+    columns: usize,
+    keep: bool,
+    into: &'a mut [f32],
+}
+
+impl WithSimd for Multiply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { left, right, columns, keep, into } = self;
+        let mut column = 0;
+        while column < columns {
+            let pair = column + 2 * S::F32_LANES <= columns;
+            let mut row = 0;
+            while row < left.rows {
+                let full = row + TILE_ROWS <= left.rows;
+                let place = (row, column);
+                let to = (&mut *into, columns, keep);
+                match (full, pair) {
+                    (true, true) => tile::<S, TILE_ROWS, 2>(simd, left, right, place, to),
+                    (true, false) => tile::<S, TILE_ROWS, 1>(simd, left, right, place, to),
+                    (false, true) => tile::<S, 1, 2>(simd, left, right, place, to),
+                    (false, false) => tile::<S, 1, 1>(simd, left, right, place, to),
+                }
+                row += if full { TILE_ROWS } else { 1 };
+            }
+            column += if pair { 2 * S::F32_LANES } else { S::F32_LANES };
+        }
+    }
+}
+
+/// The product at some rows and columns, whose sums are kept in registers.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
+fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    simd: S,
+    left: Left<'_>,
+    right: &[f32],
+    (row, column): (usize, usize),
+    (into, columns, keep): (&mut [f32], usize, bool),
+) {
+    let width = VECTORS * S::F32_LANES;
+    let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
+    if left.by_columns {
+        let terms = left.values.chunks_exact(left.rows).zip(right.chunks_exact(columns));
+        for (left, right) in terms {
+            let left = &left[row..][..ROWS];
+            let right = S::as_simd_f32s(&right[column..][..width]).0;
+            for r in 0..ROWS {
+                let factor = simd.splat_f32s(left[r]);
+                for v in 0..VECTORS {
+                    sums[r][v] = simd.mul_add_f32s(factor, right[v], sums[r][v]);
+                }
+            }
+        }
+    } else {
+        let mut lefts = [&left.values[..0]; ROWS];
+        for (r, line) in lefts.iter_mut().enumerate() {
+            *line = &left.values[(row + r) * left.inner..][..left.inner];
+        }
+        for (at, right) in right.chunks_exact(columns).take(left.inner).enumerate() {
+            let right = S::as_simd_f32s(&right[column..][..width]).0;
+            for r in 0..ROWS {
+                let factor = simd.splat_f32s(lefts[r][at]);
+                for v in 0..VECTORS {
+                    sums[r][v] = simd.mul_add_f32s(factor, right[v], sums[r][v]);
+                }
+            }
+        }
+    }
+    for r in 0..ROWS {
+        let into = S::as_mut_simd_f32s(&mut into[(row + r) * columns + column..][..width]).0;
+        for v in 0..VECTORS {
+            into[v] = if keep { simd.add_f32s(into[v], sums[r][v]) } else { sums[r][v] };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::product::multiply as other;
+
+    #[test]
+    fn the_bits_are_those_of_the_other_product() {
+        let number = |at: usize| ((at * 37 % 101) as f32 - 50.0) / 17.0;
+        for (rows, inner, columns) in
+            [(8, 64, 64), (13, 5, 48), (1, 7, 16), (70, 3, 32), (6, 32, 96), (64, 256, 64)]
+        {
+            let left: Vec<f32> = (0..rows * inner).map(number).collect();
+            let right: Vec<f32> = (0..inner * columns).map(|at| number(at + 5)).collect();
+            for (a, b) in [(false, false), (true, false), (false, true), (true, true)] {
+                let left = if a {
+                    (&left[..], inner, rows, Transposed::Yes)
+                } else {
+                    (&left[..], rows, inner, Transposed::No)
+                };
+                let right = if b {
+                    (&right[..], columns, inner, Transposed::Yes)
+                } else {
+                    (&right[..], inner, columns, Transposed::No)
+                };
+                for keep in [false, true] {
+                    let mut expected = vec![0.5; rows * columns];
+                    other(left, right, if keep { 1.0 } else { 0.0 }, &mut expected);
+                    let mut found = vec![0.5; rows * columns];
+                    if multiply(left, right, keep, &mut found) {
+                        assert_eq!(found, expected, "{rows} {inner} {columns} {a} {b} {keep}");
+                    }
+                }
+            }
+        }
+    }
+}
