@@ -41,7 +41,8 @@ impl Dynamics for WorldModel {
             values.push(match distribution.deviation(parameters) {
                 Some(deviation) => {
                     let coupling = Coupling { recorded: deviations[0], least: deviations[1] };
-                    let carried = coupling.correlation(deviation, recorded_action == action);
+                    let same_action = self.acts_alike(target.effect, recorded_action, action);
+                    let carried = coupling.correlation(deviation, same_action);
                     distribution.value(parameters, &[own[0] * carried])
                 }
                 None => distribution.value(parameters, own),
@@ -263,6 +264,15 @@ impl WorldModel {
             None => state[slot],
         });
         self.members.iter().map(|member| member.predict(&inputs, &self.structure)).collect()
+    }
+
+    /// Whether two actions are the same in every action variable that an effect depends on.
+    fn acts_alike(&self, effect: usize, left: &[f64], right: &[f64]) -> bool {
+        let schema = self.schema();
+        let parents = self.structure.parents(effect);
+        let differ = schema.action_slots().zip(left.iter().zip(right)).filter(|(_, (l, r))| l != r);
+        // Variables are states, then actions, as causes are.
+        differ.map(|(slot, _)| schema.slots()[slot].variable).all(|cause| !parents.contains(&cause))
     }
 
     /// Numbers in the noise of a step: for every target its own noise and the deviations of its

@@ -115,8 +115,12 @@ proptest! {
             4 => other_action[0] = 2.0,
             _ => other_action[1] = 1.0,
         }
-        // Noise of one standard deviation, so that the predicted deviation counts too.
-        let noise = Noise::of(vec![1.0; 5]);
+        // Noise of a surprising step, so that the predicted deviation counts too.
+        let likely = model.step(&state, &action, &Noise::most_likely());
+        let mut surprising = likely.next.clone();
+        surprising[0] += 1.0;
+        surprising[2] += 3.0;
+        let noise = model.noise(&state, &action, &likely.outcomes, &surprising);
         let here = model.step(&state, &action, &noise);
         let there = model.step(&other_state, &other_action, &noise);
         for (effect, parents) in parents[..4].iter().enumerate() {
