@@ -129,9 +129,11 @@ pub fn opening(common: &Common) -> OpenParams {
 impl Progress for Shown {
     fn advance(&self, at: &Advance<'_>) -> ControlFlow<()> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        // An epoch is part of its training: both have one bar.
+        let task = if at.task == "epoch" { "train" } else { at.task };
         // A fit begins anew for each kind of networks.
-        let goes_on = current.as_ref().is_some_and(|(task, bar)| {
-            task == at.task && bar.total == at.total && bar.done <= at.done
+        let goes_on = current.as_ref().is_some_and(|(shown, bar)| {
+            shown == task && bar.total == at.total && bar.done <= at.done
         });
         if !goes_on {
             // Short tasks in a row must not be silent together.
@@ -139,11 +141,12 @@ impl Progress for Shown {
             if let Some((_, bar)) = current.take() {
                 bar.finish();
             }
-            let noun = format!("{} of {}", at.unit, at.task);
+            let noun = format!("{} of {task}", at.unit);
             let bar = Bar::new(at.done, at.total, &noun, self.quiet).after(due);
-            *current = Some((at.task.to_owned(), bar));
+            *current = Some((task.to_owned(), bar));
         }
         if let Some((_, bar)) = current.as_mut() {
+            // Every epoch has its line.
             if at.task == "train" && !at.note.is_empty() {
                 bar.line_is_due();
             }

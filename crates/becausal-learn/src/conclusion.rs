@@ -56,10 +56,15 @@ impl Training {
         let rows = (settings.final_rows, usize::MAX);
         let recorded = interact(&self.environment, self.best_agent(), rows, exploration, seed)?;
         self.data.append(&recorded);
-        let params = DiscoverParams { seed: self.seed, ..DiscoverParams::default() };
+        let progress = self.unstoppable();
+        let params = DiscoverParams {
+            seed: self.seed,
+            progress: progress.clone(),
+            ..DiscoverParams::default()
+        };
         let mut graph = discover(&self.data, &params)?;
         let options = self.fit_options(settings.final_fit_steps);
-        let options = ModelParams { rate: ModelParams::default().rate, ..options };
+        let options = ModelParams { rate: ModelParams::default().rate, progress, ..options };
         let model = if kind == ModelKind::Causal {
             Checked::fit(&self.data, &mut graph, &options)?.model
         } else {

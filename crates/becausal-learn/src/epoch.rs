@@ -30,6 +30,7 @@ impl Training {
         match self.settings.model {
             Imagination::Model(kind) => {
                 let mut clock = Instant::now();
+                self.tell("acting");
                 self.interact(&mut report)?; // line 3
                 report.durations.interaction = lap(&mut clock);
                 let new_graph = self.update_graph(kind)?; // line 4
@@ -38,6 +39,7 @@ impl Training {
                 report.durations.fit = lap(&mut clock);
                 let dreams = Dream::new(&self.data, self.dream_options());
                 for round in 0..self.settings.rounds {
+                    self.tell(&format!("policy update {} of {}", round + 1, self.settings.rounds));
                     let dreamed = self.dream(&dreams, round)?; // line 7
                     report.durations.dream += lap(&mut clock);
                     report.update = self.improve(&dreamed, round)?; // line 8
@@ -46,6 +48,7 @@ impl Training {
             }
             Imagination::None => self.play_and_improve(&mut report)?,
         }
+        self.tell("evaluating");
         self.epoch += 1;
         if self.epoch.is_multiple_of(self.settings.evaluate_every) || self.is_done() {
             report.evaluation = Some(self.evaluate()?);
@@ -204,6 +207,7 @@ impl Training {
         let steps = self.settings.samples.div_ceil(copies);
         let rounds = self.settings.epoch_steps.div_ceil(steps * copies);
         for round in 0..rounds {
+            self.tell(&format!("policy update {} of {rounds}", round + 1));
             let left = self.settings.steps.saturating_sub(self.real_steps);
             let steps = steps.min(left.div_ceil(copies));
             let mut stream = Stream::keyed(self.seed, &self.key(Purpose::Play, round));

@@ -1,10 +1,12 @@
 //! The paper's Algorithm 1: model-based reinforcement learning with causal world models.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use becausal_core::Stream;
 use becausal_core::data::{Coverage, Transitions};
 use becausal_core::env::{AnyEnvironment, Environment};
+use becausal_core::progress::{Advance, Listener};
 use becausal_core::schema::Schema;
 use becausal_discovery::{CausalGraph, DiscoverParams, discover};
 use becausal_model::{ModelParams, Sizes, WorldModel};
@@ -63,6 +65,9 @@ pub struct Training {
     pub epoch: usize,
     /// Real steps so far.
     pub real_steps: usize,
+    /// Hears how far an epoch and the conclusion are. It cannot stop them: an epoch is saved when it is
+    /// done.
+    pub progress: Listener,
 }
 
 impl Training {
@@ -96,6 +101,7 @@ impl Training {
             best: None,
             epoch: 0,
             real_steps: 0,
+            progress: Listener::default(),
         })
     }
 
@@ -124,9 +130,51 @@ impl Training {
         let params = DiscoverParams {
             eta: Some(self.settings.eta),
             seed: self.seed,
+            progress: self.within_epoch(),
             ..DiscoverParams::default()
         };
         Ok(discover(rows, &params)?)
+    }
+
+    /// Tells what the epoch is doing.
+    pub(super) fn tell(&self, note: &str) {
+        let (done, total) = (self.real_steps, self.settings.steps);
+        let note = format!("epoch {}: {note}", self.epoch + 1);
+        // Nothing stops within an epoch.
+        let _ = self.progress.advance(&Advance {
+            task: "epoch",
+            unit: "steps",
+            done,
+            total,
+            note: &note,
+        });
+    }
+
+    /// Hears of the parts of an epoch, and tells of them as [`tell`](Self::tell) does.
+    fn within_epoch(&self) -> Listener {
+        let (listener, epoch) = (self.progress.clone(), self.epoch + 1);
+        let (done, total) = (self.real_steps, self.settings.steps);
+        Listener::new(move |at: &Advance<'_>| {
+            let note =
+                format!("epoch {epoch}: {}, {} of {} {}", at.task, at.done, at.total, at.unit);
+            let _ = listener.advance(&Advance {
+                task: "epoch",
+                unit: "steps",
+                done,
+                total,
+                note: &note,
+            });
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Hears of the parts of the conclusion.
+    pub(super) fn unstoppable(&self) -> Listener {
+        let listener = self.progress.clone();
+        Listener::new(move |at: &Advance<'_>| {
+            let _ = listener.advance(at);
+            ControlFlow::Continue(())
+        })
     }
 
     pub(super) fn fit_options(&self, steps: usize) -> ModelParams {
@@ -139,6 +187,7 @@ impl Training {
             steps,
             rate: settings.fit_rate,
             seed: self.seed,
+            progress: self.within_epoch(),
             ..ModelParams::default()
         }
     }

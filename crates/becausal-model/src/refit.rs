@@ -67,6 +67,8 @@ impl WorldModel {
         let warm_up = (options.steps / 10).clamp(1, 100);
         let schedule =
             Schedule { peak: options.rate, end: END_RATE_SHARE, warm_up, steps: options.steps };
+        let total = self.members.len() * options.steps;
+        let watch = Tracker::new(&options.progress, "fit", "steps", total);
         self.members
             .par_iter_mut()
             .with_max_len(1)
@@ -77,7 +79,10 @@ impl WorldModel {
                 let stream = Stream::keyed(options.seed, &[2, index(at), round]);
                 let mut descent =
                     Descent::new(lessons, options, schedule, (at, &*member), sample, stream);
-                (0..options.steps).try_for_each(|_| descent.step(member, false))
+                (0..options.steps).try_for_each(|_| {
+                    watch.advance(1.0, "");
+                    descent.step(member, false)
+                })
             })
             .collect()
     }

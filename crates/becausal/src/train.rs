@@ -213,6 +213,7 @@ fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Trained, Error> {
     let tell = |task: &str, done: usize, note: &str| {
         params.progress.advance(&Advance { task, unit: "steps", done, total, note }).is_break()
     };
+    run.training.progress = params.progress.clone();
     let mut stopped = tell("train", run.training.real_steps, "");
     let mut reached_at = None;
     while !run.training.is_done() && reached_at.is_none() && !stopped {

@@ -206,7 +206,7 @@ pub fn write(path: &Path, transitions: &Transitions) -> Result<(), DataError> {
 /// The same; a listener hears how much of a Parquet file is written. It cannot stop it.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_heard(
     path: &Path,
     transitions: &Transitions,
