@@ -110,7 +110,10 @@ impl Environment for AimTest {
 
     fn set_state(&mut self, state: &[f64]) -> bool {
         let Ok(state) = <[f64; 5]>::try_from(state) else { return false };
-        self.place(state);
-        true
+        let possible = state.iter().all(|value| value.is_finite()) && state[4] < END;
+        if !self.over && possible {
+            self.place(state);
+        }
+        !self.over && possible
     }
 }

@@ -323,9 +323,14 @@ impl Environment for BuildMarine {
     }
 
     /// A step shows its noise, the fields that idle workers go to, if it was recorded: a worker that is idle
-    /// is sent under every action. Where each worker is in its cycle counts among the rules.
+    /// is sent under every action. Where each worker is in its cycle counts among the rules, although no
+    /// record shows it.
     fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
         self.hidden = recorded.is_none();
+        true
+    }
+
+    fn shares_noise(&self) -> bool {
         true
     }
 
@@ -337,7 +342,12 @@ impl Environment for BuildMarine {
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
         let count = |at: usize| state[at] as usize;
-        if count(5) >= END_CALLS || count(2) > BARRACKS.max_count || count(3) > DEPOT.max_count {
+        let most = SUPPLY.0 + SUPPLY.1 * DEPOT.max_count;
+        if count(0) + count(1) > most
+            || count(2) > BARRACKS.max_count
+            || count(3) > DEPOT.max_count
+            || count(5) >= END_CALLS
+        {
             return false;
         }
         self.minerals.set_workers(count(0));

@@ -131,7 +131,12 @@ impl Environment for CartPole {
 
     fn set_state(&mut self, state: &[f64]) -> bool {
         let Ok(state) = <[f64; 4]>::try_from(state) else { return false };
-        self.place(state);
-        true
+        let possible = state.iter().all(|value| value.is_finite())
+            && state[0].abs() <= POSITION_LIMIT
+            && state[2].abs() <= ANGLE_LIMIT;
+        if !self.over && possible {
+            self.place(state);
+        }
+        !self.over && possible
     }
 }

@@ -106,7 +106,11 @@ impl Minerals {
     pub(super) fn set_workers(&mut self, count: usize) {
         while self.workers.len() < count {
             let crowds = self.crowds();
-            let field = (0..FIELDS).min_by_key(|&field| crowds[field]).unwrap_or(0);
+            let open = (0..FIELDS).filter(|&field| self.fields[field].content > 0);
+            let Some(field) = open.min_by_key(|&field| crowds[field]) else {
+                self.workers.push(Task::Idle);
+                continue;
+            };
             let until = self.now + self.fields[field].walk_loops / 2.0;
             self.workers.push(Task::Going { field, until });
         }

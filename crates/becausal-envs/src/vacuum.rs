@@ -110,7 +110,11 @@ impl Environment for Vacuum {
 
     fn set_state(&mut self, state: &[f64]) -> bool {
         let Ok(state) = <[f64; 3]>::try_from(state) else { return false };
-        self.place(state);
-        true
+        let possible =
+            state.iter().all(|value| [0.0, 1.0].contains(value)) && state[1..] != [1.0, 1.0];
+        if !self.over && possible {
+            self.place(state);
+        }
+        !self.over && possible
     }
 }

@@ -29,20 +29,20 @@ impl Tally {
         self.missed += other.missed;
     }
 
-    /// The share of the claims that are right; 1 if nothing was claimed.
+    /// The share of the claims that are right; `None` if nothing was claimed.
     #[must_use]
-    pub fn precision(&self) -> f64 {
+    pub fn precision(&self) -> Option<f64> {
         share(self.right, self.right + self.wrong)
     }
 
-    /// The share of the changes that were claimed; 1 if nothing changed.
+    /// The share of the changes that were claimed; `None` if nothing changed.
     #[must_use]
-    pub fn recall(&self) -> f64 {
+    pub fn recall(&self) -> Option<f64> {
         share(self.right, self.right + self.missed)
     }
 }
 
-/// `part / whole`, and 1 if `whole` is 0.
-pub(super) fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+/// `part / whole`; `None` if `whole` is 0.
+fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }

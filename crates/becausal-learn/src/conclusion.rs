@@ -56,6 +56,9 @@ impl Training {
         let rows = (settings.final_rows, usize::MAX);
         let recorded = interact(&self.environment, self.best_agent(), rows, exploration, seed)?;
         self.data.append(&recorded);
+        if self.data.is_empty() {
+            return Ok(());
+        }
         let progress = self.unstoppable();
         let params = DiscoverParams {
             seed: self.seed,

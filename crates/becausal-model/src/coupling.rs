@@ -10,6 +10,9 @@
 //!   that of an engine that ran says nothing about another engine.
 //! - Under the same action, in another state, the smaller noise is part of the larger one.
 //!
+//! Where actions are numbers, or there are very many, the second rule cannot be applied: they count as one
+//! action at other strengths.
+//!
 //! So a noise that was seen is carried over as far as it must be shared, and has its mean beyond.
 
 /// The standard deviations of a number in a recorded step.

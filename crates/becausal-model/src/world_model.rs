@@ -168,14 +168,20 @@ impl WorldModel {
     }
 }
 
-/// A bootstrap sample: the rows of as many episodes as there are, drawn with replacement.
+/// A bootstrap sample: the rows of as many recordings as there are, drawn with replacement.
 fn bootstrap(data: &Transitions, draw: bool, stream: &mut Stream) -> Vec<usize> {
     if !draw {
         return (0..data.len()).collect();
     }
-    let episodes: Vec<usize> =
-        (0..data.episodes()).map(|_| stream.below(data.episodes())).collect();
-    data.rows_of(&episodes)
+    // Of a single recording, its parts are all there is to draw.
+    let of = |episode| if data.recordings() < 2 { episode } else { data.recording_of(episode) };
+    let mut units: Vec<Vec<usize>> = vec![Vec::new(); data.recordings().max(data.episodes())];
+    for episode in 0..data.episodes() {
+        units[of(episode)].push(episode);
+    }
+    units.retain(|episodes| !episodes.is_empty());
+    let drawn = (0..units.len()).flat_map(|_| units[stream.below(units.len())].iter().copied());
+    data.rows_of(&drawn.collect::<Vec<usize>>())
 }
 
 /// At most `count` of `total` indices, evenly spaced.

@@ -38,7 +38,9 @@ thread_local! {
 #[cfg(target_arch = "x86_64")]
 pub(super) fn multiply(left: Matrix<'_>, right: Matrix<'_>, keep: bool, into: &mut [f32]) -> bool {
     let (rows, inner) = extent(&left);
-    let (_, columns) = extent(&right);
+    let (right_rows, columns) = extent(&right);
+    assert_eq!(inner, right_rows, "the columns of the left matrix are the rows of the right one");
+    assert_eq!(into.len(), rows * columns, "one number for every row and column");
     let is_empty = rows == 0 || right.0.is_empty();
     if is_empty || columns % LANES != 0 || inner > MAX_TERMS || right.0.len() > MAX_RIGHT {
         return false;

@@ -186,8 +186,8 @@ impl World {
         &self.events
     }
 
-    /// Puts a body somewhere else at once, awake, with another motion. What it touches is found in the next
-    /// step.
+    /// Puts a dynamic body somewhere else at once, awake, with another motion. What it touches is found in
+    /// the next step. A static body stays where it is.
     ///
     /// # Errors
     /// When a number is not finite, or there is no such body.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::number::counted;
 use super::text::{Alignment, Table};
-use becausal_explain::{Audit, Group, Line, Measure, Scores, Tally};
+use becausal_explain::{Audit, Group, Line, Measure, Scores};
 
 /// An audit as text and as JSON.
 pub trait AuditText {
@@ -61,16 +61,6 @@ fn heading(measure: Measure) -> &'static str {
     }
 }
 
-/// The share of the claims that are right; `None` if nothing was claimed.
-fn precision(tally: &Tally) -> Option<f64> {
-    (tally.right + tally.wrong > 0).then(|| tally.precision())
-}
-
-/// The share of the changes that were claimed; `None` if nothing changed.
-fn recall(tally: &Tally) -> Option<f64> {
-    (tally.right + tally.missed > 0).then(|| tally.recall())
-}
-
 fn or_dash(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{share:.3}"))
 }
@@ -95,7 +85,7 @@ impl AuditText for Audit {
         let _ = write!(
             text,
             " of {}, drawn evenly over the kinds of states; {} compared.\n\
-             A change counts when it is at least {} % of the variable's standard deviation.\n\n",
+             A change counts when it is more than {} % of the variable's standard deviation.\n\n",
             counted(self.episodes, "episode"),
             counted(self.horizon, "step"),
             super::words::number(100.0 * self.threshold, 3)
@@ -166,7 +156,7 @@ impl AuditText for Audit {
         let columns = ["threshold", "precision", "recall"].map(str::to_owned);
         let rows = self.curve.iter().map(|point| {
             let threshold = format!("{} %", super::words::number(100.0 * point.threshold, 3));
-            vec![threshold, or_dash(precision(&point.changes)), or_dash(recall(&point.changes))]
+            vec![threshold, or_dash(point.changes.precision()), or_dash(point.changes.recall())]
         });
         table(&mut text, &columns, rows.collect());
         text
@@ -187,8 +177,8 @@ impl AuditText for Audit {
             .map(|point| {
                 json!({
                     "threshold": point.threshold,
-                    "precision": precision(&point.changes),
-                    "recall": recall(&point.changes),
+                    "precision": point.changes.precision(),
+                    "recall": point.changes.recall(),
                 })
             })
             .collect();
@@ -203,6 +193,7 @@ impl AuditText for Audit {
             "recall": value(Measure::Recall),
             "direction": value(Measure::Direction),
             "sign": value(Measure::Sign),
+            // Under its earlier name too.
             "better_action": value(Measure::BestAction),
             "best_action": value(Measure::BestAction),
             "trivial": direct_and_everything,
@@ -253,11 +244,13 @@ fn groups_table(text: &mut String, groups: &[Group]) {
 
 /// The interval of a score.
 fn interval_text(scores: &Scores, measure: Measure) -> String {
-    let Some(score) = scores.get(measure) else { return "-".to_owned() };
+    let Some([low, high]) = scores.get(measure).and_then(|score| score.interval) else {
+        return "-".to_owned();
+    };
     if measure.is_share() {
-        format!("{:.2}-{:.2}", score.low, score.high)
+        format!("{low:.2}-{high:.2}")
     } else {
-        format!("{:.0}-{:.0} %", 100.0 * score.low, 100.0 * score.high)
+        format!("{:.0}-{:.0} %", 100.0 * low, 100.0 * high)
     }
 }
 
@@ -308,8 +301,8 @@ fn values(scores: &Scores, measures: &[Measure]) -> Value {
 
 fn intervals(scores: &Scores, measures: &[Measure]) -> Value {
     let ends = |&measure: &Measure| {
-        let score = scores.get(measure);
-        (measure.key().to_owned(), json!(score.map(|score| [score.low, score.high])))
+        let interval = scores.get(measure).and_then(|score| score.interval);
+        (measure.key().to_owned(), json!(interval))
     };
     Value::Object(measures.iter().map(ends).collect())
 }

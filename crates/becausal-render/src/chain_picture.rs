@@ -138,16 +138,15 @@ pub(super) fn link_entry(text: &str, style: LinkStyle, tone: Tone) -> LegendEntr
 
 /// The entry for influences that no test has confirmed, if there are any.
 pub(super) fn untested_entry(strokes: &[Stroke]) -> Option<LegendEntry> {
-    let mut untested = strokes.iter().filter(|stroke| stroke.untested);
-    let tone = untested.find(|stroke| stroke.tone != Tone::Alternative)?.tone;
-    Some(link_entry("not confirmed by this data", LinkStyle::Dashed, tone))
+    let untested = strokes.iter().find(|stroke| stroke.untested)?;
+    Some(link_entry("not confirmed by this data", LinkStyle::Dashed, untested.tone))
 }
 
 /// The entries for what the picture shows.
 fn legend(strokes: &[Stroke], marked: &str) -> Vec<LegendEntry> {
     let mut entries = vec![link_entry("chain to the rewards", LinkStyle::Solid, Tone::Accent)];
     if strokes.iter().any(|stroke| stroke.tone == Tone::Alternative) {
-        entries.push(link_entry(marked, LinkStyle::Dashed, Tone::Alternative));
+        entries.push(link_entry(marked, LinkStyle::Solid, Tone::Alternative));
     }
     if strokes.iter().any(|stroke| stroke.tone == Tone::Plain) {
         entries.push(link_entry("acts with it", LinkStyle::Solid, Tone::Plain));

@@ -17,7 +17,8 @@ const MAX_TERMS: usize = 10;
 
 impl ContrastView<'_> {
     /// Both chains in one picture. Influences that carry the difference are in the accent colour;
-    /// those of the other trajectory alone are dashed. If two values differ, both are shown.
+    /// those of the other trajectory alone are in the second colour; those that no test has confirmed are
+    /// dashed. If two values differ, both are shown.
     ///
     /// # Errors
     /// When a weight is not between 0 and 1, which never happens in a chain.
@@ -138,7 +139,7 @@ impl ContrastView<'_> {
         }
         if shown(Tone::Alternative) {
             let text = format!("only with {other}");
-            entries.push(link_entry(&text, LinkStyle::Dashed, Tone::Alternative));
+            entries.push(link_entry(&text, LinkStyle::Solid, Tone::Alternative));
         }
         if shown(Tone::Plain) {
             entries.push(link_entry("acts with it", LinkStyle::Solid, Tone::Plain));

@@ -54,12 +54,10 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
     let own = &audit.explanations.by_kind;
     let interval = |measure, what: &str| {
         own.get(measure).map(|score| {
-            format!(
-                "<li>{what}: {} (90 % interval {} to {}).</li>\n",
-                percent(score.value),
-                percent(score.low),
-                percent(score.high)
-            )
+            let interval = score.interval.map_or_else(String::new, |[low, high]| {
+                format!(" (90 % interval {} to {})", percent(low), percent(high))
+            });
+            format!("<li>{what}: {}{interval}.</li>\n", percent(score.value))
         })
     };
     let points: String = [
@@ -79,7 +77,7 @@ fn audit_part(audit: &Audit, policy: &str) -> String {
     format!(
         "<p>In {} of {} under {}, drawn evenly over the kinds of states, the explainer was asked about every \
          other action, and each was tried in the environment itself, with the same noise ({}). A change counts \
-         when it is at least {} % of the variable's standard deviation.</p>\n{}<ul>\n{points}{nothing}</ul>",
+         when it is more than {} % of the variable's standard deviation.</p>\n{}<ul>\n{points}{nothing}</ul>",
         counted(audit.states, "state"),
         counted(audit.episodes, "fresh episode"),
         escaped(policy),

@@ -2,7 +2,7 @@
 
 use super::picture::{
     LegendEntry, Link, LinkStyle, Node as PictureNode, NodeKind, Picture, PictureColumn,
-    PictureError, Place, Tone,
+    PictureError, Place,
 };
 use super::selection::{Candidate, strongest};
 use super::strokes::Stroke;
@@ -78,9 +78,8 @@ impl Sketch<'_> {
             .iter()
             .map(|&index| {
                 let stroke = &self.strokes[index];
-                let style = match (stroke.way, stroke.tone) {
-                    (Way::Policy, _) => LinkStyle::Dotted,
-                    (_, Tone::Alternative) => LinkStyle::Dashed,
+                let style = match stroke.way {
+                    Way::Policy => LinkStyle::Dotted,
                     _ if stroke.untested => LinkStyle::Dashed,
                     _ => LinkStyle::Solid,
                 };

@@ -567,9 +567,9 @@ impl Run {
     /// otherwise by the graph that was found.
     fn direct_effects(&self) -> Option<Vec<bool>> {
         let states = self.schema.of_role(Role::State).count();
-        if let Some(truth) =
-            becausal_envs::find(self.schema.name()).ok().and_then(becausal_envs::Entry::truth)
-        {
+        let entry = becausal_envs::find(self.schema.name()).ok();
+        let entry = entry.filter(|entry| *entry.schema() == *self.schema);
+        if let Some(truth) = entry.and_then(becausal_envs::Entry::truth) {
             return Some(truth.graph.iter().map(|row| row[states..].contains(&true)).collect());
         }
         let graph = self.graph.as_ref()?;

@@ -81,13 +81,13 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
     let columns = metadata.schema_descr().columns();
     let names = columns.iter().map(|column| column.path().parts().join(".")).collect();
     let mut assembly = assembly(path, options, carried(SCHEMA_KEY).as_deref(), |_| Ok(names))?;
-    if let Some(text) = carried(RECORDINGS_KEY) {
-        // A number that cannot be read does not fit the episodes either.
-        let first = text.split(',').map(|number| number.parse().unwrap_or(usize::MAX));
-        assembly.set_recordings(first.collect());
-    }
     let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
     check_memory(&assembly, rows, options.memory.for_file(bytes))?;
+    if let Some(text) = carried(RECORDINGS_KEY) {
+        // A number that cannot be read does not fit the episodes either, nor do more than there are rows.
+        let first = text.split(',').map(|number| number.parse().unwrap_or(usize::MAX));
+        assembly.set_recordings(first.take(rows.saturating_add(1)).collect());
+    }
     let used: Vec<usize> = (0..columns.len())
         .filter(|&index| !options.ignore.contains(&assembly.header().names[index]))
         .collect();

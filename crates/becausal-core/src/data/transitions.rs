@@ -19,7 +19,7 @@ pub struct Transitions {
     starts: Vec<usize>,
     /// The recording that each episode is part of, counted from 0. Only where rows were left out is a
     /// recording several episodes.
-    recordings: Vec<usize>,
+    recordings: Recordings,
     terminated: Vec<bool>,
     truncated: Vec<bool>,
     /// The environment's own reward, if it was recorded.
@@ -75,7 +75,7 @@ impl Transitions {
             schema,
             columns,
             starts: Vec::new(),
-            recordings: Vec::new(),
+            recordings: Recordings::default(),
             terminated: Vec::new(),
             truncated: Vec::new(),
             reward: Some(Vec::new()),
@@ -84,7 +84,7 @@ impl Transitions {
 
     pub(super) fn from_parts(schema: Arc<Schema>, parts: Parts) -> Self {
         let Parts { columns, starts, recordings, terminated, truncated, reward } = parts;
-        let recordings = renumbered(recordings);
+        let recordings = Recordings::numbered(recordings);
         Self { schema, columns, starts, recordings, terminated, truncated, reward }
     }
 
@@ -186,7 +186,7 @@ impl Transitions {
     /// of each other.
     #[must_use]
     pub fn recordings(&self) -> usize {
-        self.recordings.iter().max().map_or(0, |last| last + 1)
+        self.recordings.count
     }
 
     /// The recording that an episode is part of. It is the whole of it, unless rows in between were
@@ -196,7 +196,7 @@ impl Transitions {
     /// When there is no such episode.
     #[must_use]
     pub fn recording_of(&self, episode: usize) -> usize {
-        self.recordings[episode]
+        self.recordings.of_episode[episode]
     }
 
     /// The rows of these episodes, one episode after the other.
@@ -208,7 +208,7 @@ impl Transitions {
     /// Makes the next row that is pushed the first of an episode, which is a recording of its own.
     pub fn begin_episode(&mut self) {
         if self.starts.last() != Some(&self.len()) {
-            self.recordings.push(self.recordings());
+            self.recordings.begin();
             self.starts.push(self.len());
         }
     }
@@ -245,8 +245,8 @@ impl Transitions {
         if self.is_empty() {
             self.reward = other.reward.is_some().then(Vec::new);
         }
-        let (offset, recordings) = (self.len(), self.recordings());
-        self.recordings.extend(other.recordings.iter().map(|recording| recording + recordings));
+        let offset = self.len();
+        self.recordings.append(&other.recordings);
         self.starts.extend(other.starts.iter().map(|start| start + offset));
         self.extend(other, 0..other.len());
     }
@@ -279,7 +279,7 @@ impl Transitions {
             let episodes = self.episode_of(range.start)..=self.episode_of(range.end - 1);
             let starts = self.starts[episodes.clone()].iter();
             part.starts = starts.map(|start| start.saturating_sub(range.start)).collect();
-            part.recordings = renumbered(self.recordings[episodes].to_vec());
+            part.recordings = Recordings::numbered(self.recordings.of_episode[episodes].to_vec());
         }
         part
     }
@@ -295,7 +295,7 @@ impl Transitions {
             part.begin_episode();
             part.extend(self, self.episode(episode));
         }
-        part.recordings = renumbered(episodes.iter().map(|&at| self.recordings[at]).collect());
+        part.recordings = self.recordings.of(episodes);
         part
     }
 
@@ -310,7 +310,7 @@ impl Transitions {
             let parts = (range.len() / rows.max(1)).max(1);
             cut.starts.extend((0..parts).map(|part| range.start + part * range.len() / parts));
         }
-        cut.recordings = (0..cut.starts.len()).collect();
+        cut.recordings = Recordings::numbered((0..cut.starts.len()).collect());
         cut
     }
 
@@ -335,7 +335,7 @@ impl Transitions {
                 from = to;
             }
         }
-        part.recordings = renumbered(episodes.iter().map(|&at| self.recordings[at]).collect());
+        part.recordings = self.recordings.of(&episodes);
         part
     }
 
@@ -349,7 +349,7 @@ impl Transitions {
         let is_one = self.recordings() < 2;
         let mut units: Vec<Vec<usize>> = Vec::new();
         for episode in 0..self.episodes() {
-            let unit = if is_one { episode } else { self.recordings[episode] };
+            let unit = if is_one { episode } else { self.recording_of(episode) };
             units.resize(units.len().max(unit + 1), Vec::new());
             units[unit].push(episode);
         }
@@ -419,14 +419,42 @@ impl Transitions {
     }
 }
 
-/// Recordings counted from 0 in the order in which they appear.
-fn renumbered(recordings: Vec<usize>) -> Vec<usize> {
-    let mut numbers = BTreeMap::new();
-    let number = |recording| {
-        let next = numbers.len();
-        *numbers.entry(recording).or_insert(next)
-    };
-    recordings.into_iter().map(number).collect()
+/// Which episodes were recorded in one go.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Recordings {
+    /// The recording of each episode.
+    of_episode: Vec<usize>,
+    /// How many there are.
+    count: usize,
+}
+
+impl Recordings {
+    /// Counts recordings from 0, in the order in which they appear.
+    fn numbered(of_episode: Vec<usize>) -> Self {
+        let mut numbers = BTreeMap::new();
+        let number = |recording| {
+            let next = numbers.len();
+            *numbers.entry(recording).or_insert(next)
+        };
+        let of_episode = of_episode.into_iter().map(number).collect();
+        Self { of_episode, count: numbers.len() }
+    }
+
+    /// Those of some episodes.
+    fn of(&self, episodes: &[usize]) -> Self {
+        Self::numbered(episodes.iter().map(|&episode| self.of_episode[episode]).collect())
+    }
+
+    /// The next episode is a recording of its own.
+    fn begin(&mut self) {
+        self.of_episode.push(self.count);
+        self.count += 1;
+    }
+
+    fn append(&mut self, other: &Self) {
+        self.of_episode.extend(other.of_episode.iter().map(|recording| recording + self.count));
+        self.count += other.count;
+    }
 }
 
 impl Columns for Transitions {

@@ -50,6 +50,10 @@ impl Environment for AnyEnvironment {
         self.0.hide_noise(recorded)
     }
 
+    fn shares_noise(&self) -> bool {
+        self.0.shares_noise()
+    }
+
     fn set_state(&mut self, state: &[f64]) -> bool {
         self.0.set_state(state)
     }
@@ -64,6 +68,7 @@ trait Erased: Send {
     fn scene(&self) -> Option<String>;
     fn renew_noise(&mut self, seed: u64) -> bool;
     fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool;
+    fn shares_noise(&self) -> bool;
     fn set_state(&mut self, state: &[f64]) -> bool;
     fn boxed_clone(&self) -> Box<dyn Erased>;
 }
@@ -95,6 +100,10 @@ impl<E: Environment + 'static> Erased for E {
 
     fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
         Environment::hide_noise(self, recorded)
+    }
+
+    fn shares_noise(&self) -> bool {
+        Environment::shares_noise(self)
     }
 
     fn set_state(&mut self, state: &[f64]) -> bool {

@@ -47,6 +47,12 @@ pub trait Environment: Clone + Send {
         false
     }
 
+    /// Whether the noise of a step acts alike under every action, so that what a record shows of it holds
+    /// for other actions too.
+    fn shares_noise(&self) -> bool {
+        false
+    }
+
     /// Continues from another state, with the same noise. Says whether it can: not all states that can be
     /// written down are possible ones.
     fn set_state(&mut self, state: &[f64]) -> bool {

@@ -62,7 +62,11 @@ impl<E: Environment> Environment for TimeLimit<E> {
         self.environment.hide_noise(recorded)
     }
 
+    fn shares_noise(&self) -> bool {
+        self.environment.shares_noise()
+    }
+
     fn set_state(&mut self, state: &[f64]) -> bool {
-        self.environment.set_state(state)
+        !self.over && self.environment.set_state(state)
     }
 }

@@ -89,12 +89,16 @@ impl<'a> Auditor<'a> {
         let agent = Agent::new(Some(self.policy));
         let mut answers = Vec::new();
         for other in self.others(schema, moment.action())? {
-            let claimed = explainer.compare(&moment, &Change::action(&other))?;
+            let mut claimed = explainer.compare(&moment, &Change::action(&other))?;
             let play = |world: &mut dyn World| {
                 let mut actor = agent.instead(schema, &other, record.steps());
                 rollout(world, Trajectory::begin(schema), horizon, &mut actor)
             };
             let real = play(&mut start.clone())?;
+            if real.truncated() {
+                // What follows a time limit is nobody's claim.
+                claimed.counterfactual = claimed.counterfactual.shortened(real.len());
+            }
             let mut other_noise = start.clone();
             let twin =
                 if other_noise.renew_noise(twin) { Some(play(&mut other_noise)?) } else { None };

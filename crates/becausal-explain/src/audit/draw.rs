@@ -82,9 +82,7 @@ impl Played {
     }
 
     fn place(&self, row: usize) -> Place {
-        let after =
-            (0..self.steps.episodes()).find(|&episode| row < self.steps.episode(episode).end);
-        let episode = after.unwrap_or(0);
+        let episode = self.steps.episode_of(row);
         Place { episode, step: row - self.steps.episode(episode).start }
     }
 

@@ -9,7 +9,7 @@
 //!
 //! Beside the explanations stand those who need no model: *everything* changes; *direct* effects of the
 //! action only; the *twin*, the environment with other noise; the *reachable*, its rules with the noise of
-//! recorded steps that have the same action, the best that data can teach; and the *ideal*, its rules with
+//! recorded steps that have the same action (hidden state counts among the rules, so data may teach less); and the *ideal*, its rules with
 //! all noise that the record shows.
 
 mod case;
@@ -51,7 +51,7 @@ pub struct AuditParams {
     pub discount: f64,
     /// The seed of everything random.
     pub seed: u64,
-    /// A change counts when it is at least this share of the variable's standard deviation in the data.
+    /// A change counts when it is more than this share of the variable's standard deviation in the data.
     pub threshold: f64,
     /// The thresholds of the curve.
     pub thresholds: Vec<f64>,
@@ -123,7 +123,7 @@ pub struct Line {
 pub struct Audit {
     /// States examined, of each way to draw them.
     pub states: usize,
-    /// Episodes that they come from.
+    /// Episodes that those drawn by kind come from.
     pub episodes: usize,
     /// Pairs of a state and another action, of states drawn by kind.
     pub cases: usize,
@@ -289,8 +289,7 @@ fn summarize(
         curve.iter_mut().zip(&findings.curve).for_each(|(sum, tally)| sum.add(*tally));
     }
     let points = params.thresholds.iter().zip(curve);
-    let mut episodes: Vec<usize> =
-        by_kind.iter().chain(by_step).map(|found| found.episode).collect();
+    let mut episodes: Vec<usize> = by_kind.iter().map(|found| found.episode).collect();
     episodes.sort_unstable();
     episodes.dedup();
     let of_variable = |(effect, name): (usize, &String)| {

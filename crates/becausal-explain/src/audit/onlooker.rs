@@ -7,6 +7,8 @@ use becausal_core::env::{Environment, EnvironmentError, StepResult};
 use becausal_core::schema::Schema;
 use becausal_core::trajectory::Step;
 
+use super::findings::is_label;
+
 /// An environment without the noise that the recorded steps do not show.
 pub(super) struct Onlooker<'a, E> {
     environment: E,
@@ -18,7 +20,7 @@ pub(super) struct Onlooker<'a, E> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Knows {
     /// What a step under the same action shows: no data tell how the noise of one action goes together
-    /// with that of another.
+    /// with that of another. Of actions that are numbers nobody can say which are the same.
     OfSameAction,
     /// What the step shows to somebody who also knows that.
     OfAnyAction,
@@ -27,6 +29,11 @@ pub(super) enum Knows {
 impl<'a, E: Environment> Onlooker<'a, E> {
     /// `environment` is where `record` began. `None` if it cannot say which noise a step shows.
     pub fn new(mut environment: E, record: &'a [Step], knows: Knows) -> Option<Self> {
+        let schema = environment.schema();
+        let labels = schema.action_slots().all(|slot| is_label(schema, slot));
+        if knows == Knows::OfSameAction && !labels {
+            return None;
+        }
         environment.hide_noise(None).then(|| Self { environment, record: record.iter(), knows })
     }
 }
@@ -42,7 +49,8 @@ impl<E: Environment> World for Onlooker<'_, E> {
 
     fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         let recorded = self.record.next().map(|step| &step.action[..]);
-        let shows = |recorded: &&[f64]| self.knows == Knows::OfAnyAction || *recorded == action;
+        let any_action = self.knows == Knows::OfAnyAction || self.environment.shares_noise();
+        let shows = |recorded: &&[f64]| any_action || *recorded == action;
         self.environment.hide_noise(recorded.filter(shows));
         self.environment.step(action)
     }

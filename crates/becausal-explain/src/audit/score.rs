@@ -5,6 +5,9 @@ use becausal_core::Stream;
 /// Resamples of the episodes behind an interval. Its ends then vary by about a tenth of its width.
 const RESAMPLES: usize = 1000;
 
+/// Of fewer episodes there is no interval: their resamples hardly differ.
+const MIN_EPISODES: usize = 5;
+
 /// The share of resamples outside an interval, at each end.
 const TAIL: f64 = 0.05;
 
@@ -132,10 +135,8 @@ impl Sums {
 pub struct Score {
     /// The score over all cases.
     pub value: f64,
-    /// The lower end of the interval.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
+    /// The lower and upper end of the interval; `None` of fewer than five episodes.
+    pub interval: Option<[f64; 2]>,
     /// What a share is a share of: claims, changes, cases or states. For an error, the sum of the real
     /// sizes.
     pub whole: f64,
@@ -193,8 +194,9 @@ impl Scores {
             let at = measure as usize;
             let units = episodes.iter().filter(|sums| sums.0[at].whole > 0.0).count();
             scores.0[at] = total.0[at].value().map(|value| {
-                let (low, high) = interval(values, value, measure, units);
-                Score { value, low, high, whole: total.0[at].whole }
+                let interval =
+                    (units >= MIN_EPISODES).then(|| interval(values, value, measure, units));
+                Score { value, interval, whole: total.0[at].whole }
             });
         }
         scores
@@ -202,7 +204,7 @@ impl Scores {
 }
 
 /// The interval of a score, from its resamples.
-fn interval(values: &mut [f64], value: f64, measure: Measure, units: usize) -> (f64, f64) {
+fn interval(values: &mut [f64], value: f64, measure: Measure, units: usize) -> [f64; 2] {
     values.sort_by(f64::total_cmp);
     let quantile = |share: f64| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
@@ -221,7 +223,7 @@ fn interval(values: &mut [f64], value: f64, measure: Measure, units: usize) -> (
             high = high.max(unseen);
         }
     }
-    (low.min(value), high.max(value))
+    [low.min(value), high.max(value)]
 }
 
 #[cfg(test)]
@@ -248,7 +250,8 @@ mod tests {
                 })
                 .collect();
             let score = Scores::of(&cases, repetition).get(Measure::Sign).expect("cases");
-            held += usize::from(score.low <= 0.7 && 0.7 <= score.high);
+            let [low, high] = score.interval.expect("enough episodes");
+            held += usize::from(low <= 0.7 && 0.7 <= high);
         }
         assert!((165..=195).contains(&held), "{held} of 200, expected about 180");
     }
@@ -257,8 +260,11 @@ mod tests {
     fn a_perfect_score_of_few_episodes_is_not_certain() {
         let cases: Vec<(usize, Sums)> = (0..20).map(|episode| (episode, sums(1, 1))).collect();
         let score = Scores::of(&cases, 0).get(Measure::Sign).expect("cases");
-        assert_eq!((score.value, score.high), (1.0, 1.0));
-        assert!((score.low - 0.05_f64.powf(0.05)).abs() < 1e-12, "{score:?}");
+        let [low, high] = score.interval.expect("enough episodes");
+        assert_eq!((score.value, high), (1.0, 1.0));
+        assert!((low - 0.05_f64.powf(0.05)).abs() < 1e-12, "{score:?}");
+        let few = Scores::of(&cases[..4], 0).get(Measure::Sign).expect("cases");
+        assert_eq!(few.interval, None);
     }
 
     #[test]

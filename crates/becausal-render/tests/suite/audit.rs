@@ -79,7 +79,8 @@ fn a_model_that_knows_the_rules_is_always_right() {
                 let (low, high) = if measure.is_share() { (1.0, 1.0) } else { (0.0, 1e-9) };
                 let holds = (low..=high).contains(&score.value);
                 assert!(holds, "{id}: {} is {score:?}", measure.key());
-                assert!(score.low <= score.value && score.value <= score.high, "{id}: {score:?}");
+                let [low, high] = score.interval.expect("enough episodes");
+                assert!(low <= score.value && score.value <= high, "{id}: {score:?}");
             }
         }
         let whole = |measure| audit.explanations.by_kind.get(measure).map_or(0.0, |s| s.whole);
