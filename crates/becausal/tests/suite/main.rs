@@ -1,6 +1,7 @@
 //! The front door and trainings from beginning to end.
 
 mod front_door;
+mod lander;
 mod logs;
 mod progress;
 mod training;
