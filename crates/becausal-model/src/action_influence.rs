@@ -15,6 +15,10 @@ use super::world_model::{WorldModel, evenly};
 /// Maximum number of rows on which an influence is measured.
 const MAX_ROWS_MEASURED: usize = 1024;
 
+/// A prediction that moves by at most this share of the variable's standard deviation does not move: so small a
+/// difference is not reported either.
+const NEGLIGIBLE_MOVE: f64 = 0.01;
+
 /// Number of values that replace a state variable to measure its influence in a single state.
 const SUBSTITUTES: usize = 16;
 
@@ -99,12 +103,19 @@ impl WorldModel {
         let of_member = |member: &Member| {
             let outputs = member.predict(&inputs, &self.structure);
             let mut weights = vec![0.0; effects * states];
-            for target in self.encoding.targets() {
+            for (index, target) in self.encoding.targets().iter().enumerate() {
+                let distribution = &target.head.distribution;
                 let here = target.head.parameters(&outputs, 0);
+                let mean = |parameters| self.encoding.raw(index, distribution.mean(parameters));
                 for &state in self.structure.state_parents(target.effect) {
                     let moved = (0..SUBSTITUTES).map(|at| {
                         let there = target.head.parameters(&outputs, 1 + state * SUBSTITUTES + at);
-                        divergence(&target.head.distribution, here, there)
+                        let is_number = distribution.deviation(here).is_some();
+                        let step = (mean(there) - mean(here)).abs();
+                        if is_number && step <= NEGLIGIBLE_MOVE * target.spread {
+                            return 0.0;
+                        }
+                        divergence(distribution, here, there)
                     });
                     weights[target.effect * states + state] +=
                         moved.sum::<f64>() / SUBSTITUTES as f64;
