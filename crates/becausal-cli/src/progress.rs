@@ -14,8 +14,9 @@ use crate::output::{printable, say};
 use crate::stop::Stop;
 use becausal::render::number;
 
-/// How often a plain line is printed: nobody waits longer without a word.
-const PAUSE: Duration = Duration::from_secs(2);
+/// How often a plain line is printed. What lies between two reports of the largest work comes on top, and
+/// nobody is to wait two seconds without a word.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A bar, or plain lines.
 pub struct Bar {

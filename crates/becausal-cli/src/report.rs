@@ -1,6 +1,7 @@
 //! `becausal report`: one page about a run.
 
 use becausal::data::write_atomically;
+use becausal::progress::Listener;
 use becausal::render::{AuditText, Explained};
 use becausal::{Audit, Error, ReportPage, ReportParams, Run};
 use serde_json::json;
@@ -10,7 +11,7 @@ use crate::describe;
 use crate::failure::Failure;
 use crate::output::say;
 use crate::place;
-use crate::progress::opening;
+use crate::progress::{Shown, opening};
 use becausal::render::number::{brief, counted};
 
 pub fn run(common: &Common, arguments: &Report) -> Result<String, Failure> {
@@ -24,6 +25,7 @@ pub fn run(common: &Common, arguments: &Report) -> Result<String, Failure> {
         states: arguments.states,
         file: arguments.output.clone(),
         made_by: Vec::new(),
+        progress: Listener::new(Shown::new(common.quiet)),
     };
     if !common.quiet {
         say(&format!(

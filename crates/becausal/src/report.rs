@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use becausal_core::Transitions;
 use becausal_core::env::{action_text, typical_actions};
+use becausal_core::progress::{Listener, Tracker};
 use becausal_explain::{Ask, Audit, AuditParams, Decision, Explainer, Moment, decisions};
 use becausal_render::{self as render, ReportLearning, ReportScores, ReportStep};
 use rayon::prelude::*;
@@ -43,6 +44,8 @@ pub struct ReportParams {
     pub file: PathBuf,
     /// The commands that made the run, each with what it does; empty for what the run itself knows.
     pub made_by: Vec<(String, String)>,
+    /// Hears how far the page is. It cannot stop it.
+    pub progress: Listener,
 }
 
 impl Default for ReportParams {
@@ -55,6 +58,7 @@ impl Default for ReportParams {
             states: 60,
             file: PathBuf::from("report.html"),
             made_by: Vec::new(),
+            progress: Listener::default(),
         }
     }
 }
@@ -122,9 +126,15 @@ impl Run {
         let middle = decision.as_ref().map_or(0, |decision| decision.step);
         let start =
             middle.saturating_sub(params.steps / 2).min(length.saturating_sub(params.steps));
-        let mut steps: Vec<ReportStep> = (start..length.min(start + params.steps))
+        let shown = start..length.min(start + params.steps);
+        let watch = Tracker::begin(&params.progress, "explain", "steps", shown.len());
+        let mut steps: Vec<ReportStep> = shown
             .into_par_iter()
-            .map(|step| explain(&explainer, data, &actions, episode, step))
+            .map(|step| {
+                let explained = explain(&explainer, data, &actions, episode, step);
+                watch.advance(1.0, "");
+                explained
+            })
             .collect::<Result<_, Error>>()?;
         // Environments stay on one thread.
         for (step, shown) in (start..).zip(&mut steps) {
@@ -188,6 +198,7 @@ impl Run {
         let params = AuditParams {
             states: params.states,
             horizon: params.horizon,
+            progress: params.progress.clone(),
             ..AuditParams::default()
         };
         let audited = match self.policy() {
