@@ -7,6 +7,7 @@ use std::time::Instant;
 use becausal::data::write_atomically;
 use becausal::env::{action_text, find};
 use becausal::explain::{Contrast, Decision, Measure};
+use becausal::progress::Listener;
 use becausal::render::{Alignment, AuditText, Explained, Table, subjects};
 use becausal::{Audit, ReportPage, ReportParams, Run, quoted, quoted_path};
 use clap::Parser;
@@ -15,7 +16,7 @@ use serde_json::json;
 use crate::arguments::{Arguments, Common, Demo};
 use crate::describe;
 use crate::failure::Failure;
-use crate::progress::opening;
+use crate::progress::{Shown, opening};
 use becausal::render::number::{brief, counted};
 
 /// How much is done.
@@ -77,6 +78,7 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
         states: size.states,
         file: file.clone(),
         made_by: stages.iter().map(|stage| (stage.shown(), stage.what.to_owned())).collect(),
+        progress: Listener::new(Shown::new(common.quiet)),
         ..ReportParams::default()
     })?;
     write_atomically(&file, page.html.as_bytes())?;

@@ -131,9 +131,9 @@ impl Run {
         let mut steps: Vec<ReportStep> = shown
             .into_par_iter()
             .map(|step| {
-                let explained = explain(&explainer, data, &actions, episode, step);
+                let shown = explain(&explainer, data, &actions, episode, step);
                 watch.advance(1.0, "");
-                explained
+                shown
             })
             .collect::<Result<_, Error>>()?;
         // Environments stay on one thread.
