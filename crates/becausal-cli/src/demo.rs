@@ -264,18 +264,22 @@ fn audit_sentence(audit: &Audit) -> String {
     if audit.cases == 0 {
         return "There was no other action to audit.".to_owned();
     }
-    let scores = &audit.explanations.by_kind;
-    let percent = |measure| match scores.value(measure) {
-        Some(share) => format!("{:.0} %", 100.0 * share),
-        None => "none".to_owned(),
-    };
-    format!(
-        "Audited in {} from {}: of the changes that such explanations claim, {} happen; of the changes that \
-         happen, they claim {}; the sign of the reward difference is right in {}.",
+    let mut text = format!(
+        "Audited in {} from {}",
         counted(audit.cases, "other case"),
-        counted(audit.states, "state"),
-        percent(Measure::Precision),
-        percent(Measure::Recall),
-        percent(Measure::Sign)
-    )
+        counted(audit.states, "state")
+    );
+    let claims = [
+        (Measure::Precision, "of the changes that such explanations claim,", "happen"),
+        (Measure::Recall, "of the changes that happen, they claim", ""),
+        (Measure::Sign, "the sign of the reward difference is right in", ""),
+    ];
+    for (at, (measure, before, after)) in claims.into_iter().enumerate() {
+        if let Some(share) = audit.explanations.by_kind.value(measure) {
+            let mark = if at == 0 { ":" } else { ";" };
+            let gap = if after.is_empty() { "" } else { " " };
+            let _ = write!(text, "{mark} {before} {:.0} %{gap}{after}", 100.0 * share);
+        }
+    }
+    text + "."
 }

@@ -8,9 +8,7 @@ use becausal_core::Transitions;
 use becausal_core::data::Spread;
 use becausal_core::schema::{Kind, Schema};
 
-/// A difference below this share of a variable's standard deviation in the data is negligible.
-/// Explanations leave it out and the audit does not count it.
-pub const NEGLIGIBLE: f64 = 0.01;
+pub use becausal_model::NEGLIGIBLE;
 
 /// The standard deviations of the effects (next states, then outcomes) in the data.
 #[derive(Debug, Clone, PartialEq)]

@@ -136,18 +136,11 @@ impl Training {
         Ok(discover(rows, &params)?)
     }
 
-    /// Tells what the epoch is doing.
+    /// Tells what the epoch is doing. Nothing stops within an epoch.
     pub(super) fn tell(&self, note: &str) {
         let (done, total) = (self.real_steps, self.settings.steps);
-        let note = format!("epoch {}: {note}", self.epoch + 1);
-        // Nothing stops within an epoch.
-        let _ = self.progress.advance(&Advance {
-            task: "epoch",
-            unit: "steps",
-            done,
-            total,
-            note: &note,
-        });
+        let note = &format!("epoch {}: {note}", self.epoch + 1);
+        let _ = self.progress.advance(&Advance { task: "epoch", unit: "steps", done, total, note });
     }
 
     /// Hears of the parts of an epoch, and tells of them as [`tell`](Self::tell) does.
@@ -156,14 +149,8 @@ impl Training {
         let (done, total) = (self.real_steps, self.settings.steps);
         Listener::new(move |at: &Advance<'_>| {
             let note =
-                format!("epoch {epoch}: {}, {} of {} {}", at.task, at.done, at.total, at.unit);
-            let _ = listener.advance(&Advance {
-                task: "epoch",
-                unit: "steps",
-                done,
-                total,
-                note: &note,
-            });
+                &format!("epoch {epoch}: {}, {} of {} {}", at.task, at.done, at.total, at.unit);
+            let _ = listener.advance(&Advance { task: "epoch", unit: "steps", done, total, note });
             ControlFlow::Continue(())
         })
     }

@@ -15,9 +15,9 @@ use super::world_model::{WorldModel, evenly};
 /// Maximum number of rows on which an influence is measured.
 const MAX_ROWS_MEASURED: usize = 1024;
 
-/// A prediction that moves by at most this share of the variable's standard deviation does not move: so small a
-/// difference is not reported either.
-const NEGLIGIBLE_MOVE: f64 = 0.01;
+/// A difference below this share of a variable's standard deviation in the data is negligible. It is no
+/// influence, explanations leave it out, and the audit does not count it.
+pub const NEGLIGIBLE: f64 = 0.01;
 
 /// Number of values that replace a state variable to measure its influence in a single state.
 const SUBSTITUTES: usize = 16;
@@ -112,7 +112,7 @@ impl WorldModel {
                         let there = target.head.parameters(&outputs, 1 + state * SUBSTITUTES + at);
                         let is_number = distribution.deviation(here).is_some();
                         let step = (mean(there) - mean(here)).abs();
-                        if is_number && step <= NEGLIGIBLE_MOVE * target.spread {
+                        if is_number && step <= NEGLIGIBLE * target.spread {
                             return 0.0;
                         }
                         divergence(distribution, here, there)

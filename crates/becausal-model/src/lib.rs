@@ -31,6 +31,7 @@ mod target;
 mod train;
 mod world_model;
 
+pub use action_influence::NEGLIGIBLE;
 pub use becausal_nn::{WeightsError, fingerprint};
 pub use checked::{Checked, Shortfall};
 pub use dynamics::{Dynamics, Noise, Prediction};

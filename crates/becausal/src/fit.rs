@@ -19,8 +19,8 @@ use crate::memory::{check_discovery, check_fit};
 use crate::record::{FitRecord, HELD_OUT, Record};
 use crate::run::{MAX_GRAPH_BYTES, Run};
 
-/// With fewer episodes, stretches of them are held out: too little would be left of so few.
-const MIN_EPISODES: usize = 4;
+/// With fewer recordings, stretches of them are held out: too little would be left of so few.
+const MIN_RECORDINGS: usize = 4;
 
 /// Rows of such a stretch, at most. Long enough that most rows are far from the rows of another one, and
 /// short enough that a log of a few thousand rows has dozens.
@@ -207,7 +207,7 @@ impl FitParams {
             seed: self.seed,
             held_out: if self.test.is_some() { 0.0 } else { self.held_out },
             held_out_first: true,
-            stretches: has_few_episodes(log.transitions()),
+            stretches: has_few_recordings(log.transitions()),
             graph_given: self.graph.is_some(),
             test_given: self.test.is_some(),
             origin: log.origin().cloned(),
@@ -230,8 +230,8 @@ impl Split {
     /// are too few recordings.
     pub fn of(data: &Transitions, share: f64, seed: u64) -> Self {
         let rows = (data.len() / MIN_STRETCHES).clamp(1, MAX_STRETCH_ROWS);
-        let parts = if has_few_episodes(data) { data.in_stretches(rows) } else { data.clone() };
-        if share == 0.0 || parts.episodes() < MIN_EPISODES {
+        let parts = if has_few_recordings(data) { data.in_stretches(rows) } else { data.clone() };
+        if share == 0.0 || parts.episodes() < MIN_RECORDINGS {
             return Self { rows: (0..data.len()).collect(), learned: parts, held_out: None };
         }
         let split = parts.split_episodes(share, &mut Stream::keyed(seed, &[7]));
@@ -244,8 +244,8 @@ impl Split {
 }
 
 /// Whether a log has so few recordings that stretches of them are held out.
-pub(crate) fn has_few_episodes(data: &Transitions) -> bool {
-    data.recordings() < MIN_EPISODES
+pub(crate) fn has_few_recordings(data: &Transitions) -> bool {
+    data.recordings() < MIN_RECORDINGS
 }
 
 /// How a fit went.

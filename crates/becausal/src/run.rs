@@ -15,12 +15,14 @@
 //!
 //! Every file is written whole or not at all, and nothing in one is ever executed.
 
+mod audits;
 mod claim;
 mod contents;
 mod crc32c;
 mod directory;
 mod events;
 mod metrics;
+mod questions;
 mod train_config;
 mod training_run;
 
@@ -37,24 +39,19 @@ use std::sync::Arc;
 
 use becausal_core::data::Origin;
 use becausal_core::env::{
-    AnyEnvironment, MAX_EPISODE_STEPS, Options, action_text, episode_seed, play_episode, rollout,
+    AnyEnvironment, MAX_EPISODE_STEPS, Options, episode_seed, play_episode, rollout,
 };
 use becausal_core::progress::{Listener, Progress};
-use becausal_core::schema::{Kind, Role};
 use becausal_core::trajectory::Trajectory;
-use becausal_core::{Environment, MemoryLimit, Policy, RandomPolicy, Schema, Transitions};
+use becausal_core::{Environment, MemoryLimit, Policy, Schema, Transitions};
 use becausal_discovery::CausalGraph;
-use becausal_explain::{
-    Acting, Agent, Ask, Audit, AuditParams, Change, ExplainError, Explainer, Moment, NEGLIGIBLE,
-    Scale, audit,
-};
+use becausal_explain::{Agent, Moment, Scale};
 use becausal_learn::ActorCritic;
 use becausal_model::{ModelKind, Scores, WorldModel};
 
-use crate::answer::Answer;
 use crate::episode::{Episode, replay_steps};
 use crate::error::Error;
-use crate::fit::{FitSummary, Split, has_few_episodes};
+use crate::fit::{FitSummary, Split, has_few_recordings};
 use crate::graph_view::GraphView;
 use crate::record::Record;
 use crate::train::TrainSummary;
@@ -209,7 +206,7 @@ impl Run {
         let scored_on = match &record {
             Record::Fit(fit) => {
                 // Earlier versions held nothing out of a log with few episodes.
-                let held_out = !fit.test_given && (fit.stretches || !has_few_episodes(&data));
+                let held_out = !fit.test_given && (fit.stretches || !has_few_recordings(&data));
                 if held_out { Split::of(&data, fit.held_out, fit.seed).held_out } else { None }
             }
             Record::Train(_) => None,
@@ -433,155 +430,6 @@ impl Run {
             Record::Fit(fit) => fit.origin.as_ref(),
             Record::Train(_) => None,
         }
-    }
-
-    // ---- questions --------------------------------------------------------------------------
-
-    /// The explainer that answers every question about this run.
-    ///
-    /// # Errors
-    /// When a parameter is out of its range, or there is no reward of a name.
-    pub fn explainer(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
-        let explainer =
-            Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask.clone())?;
-        Ok(explainer.with_scale(self.scale.clone(), NEGLIGIBLE))
-    }
-
-    /// Why was this action taken: what does it lead to?
-    ///
-    /// # Errors
-    /// When a parameter is out of its range, or the moment is of other variables.
-    pub fn why(&self, moment: &Moment, ask: &Ask) -> Result<Answer, Error> {
-        Ok(Answer::Why(Box::new(self.explainer(ask)?.why(moment)?)))
-    }
-
-    /// Why this action and not another: `depot`, or `main=0.5,lateral=-1`?
-    ///
-    /// # Errors
-    /// When there is no such action, a parameter is out of its range, or the moment is of other variables.
-    pub fn why_not(&self, moment: &Moment, action: &str, ask: &Ask) -> Result<Answer, Error> {
-        let change = Change::parse(&self.schema, action, moment.action())?;
-        if let Some(&(slot, _)) = change.state.first() {
-            let message = format!(
-                "`{}` is a state: ask what if it had been different",
-                self.schema.slots()[slot].name
-            );
-            return Err(ExplainError::Change { text: action.to_owned(), message }.into());
-        }
-        if change.action.as_deref() == Some(moment.action()) {
-            let action = action_text(&self.schema, moment.action());
-            return Err(ExplainError::SameAction { action }.into());
-        }
-        self.check_seen(action, &change)?;
-        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
-    }
-
-    /// What if the state, the action or both had been different: `money=400,build=none`?
-    ///
-    /// # Errors
-    /// When there is no such variable or value, a parameter is out of its range, or the moment is of
-    /// other variables.
-    pub fn what_if(&self, moment: &Moment, change: &str, ask: &Ask) -> Result<Answer, Error> {
-        let (text, change) = (change, Change::parse(&self.schema, change, moment.action())?);
-        self.check_seen(text, &change)?;
-        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
-    }
-
-    /// Refuses an action with a label that the data never have: nothing was learned about it.
-    fn check_seen(&self, text: &str, change: &Change) -> Result<(), Error> {
-        for (slot, &value) in self.schema.action_slots().zip(change.action.iter().flatten()) {
-            let kind = &self.schema.variable_of(slot).kind;
-            let is_label = matches!(kind, Kind::Categorical(_) | Kind::Boolean);
-            let column = self.data.column(slot);
-            if is_label && !(0..column.len()).any(|row| column.get(row) == value) {
-                let message = format!(
-                    "cannot be told from this data: `{}` is never {} in it",
-                    self.schema.slots()[slot].name,
-                    kind.show(value)
-                );
-                return Err(ExplainError::Change { text: text.to_owned(), message }.into());
-            }
-        }
-        Ok(())
-    }
-
-    /// How often the answers hold in the environment, under the run's own policy.
-    ///
-    /// # Errors
-    /// When the run has no environment or no policy ([`audit_at_random`](Self::audit_at_random) needs
-    /// none).
-    pub fn audit(&self, params: &AuditParams) -> Result<Audit, Error> {
-        let policy = self.policy().ok_or_else(|| Error::Missing {
-            part: "policy",
-            why: "runs that were fitted to a log have none; audit it under random actions"
-                .to_owned(),
-        })?;
-        self.audit_under(policy, params)
-    }
-
-    /// How often the answers hold in the environment, under random actions.
-    ///
-    /// # Errors
-    /// When the run has no environment.
-    pub fn audit_at_random(&self, params: &AuditParams) -> Result<Audit, Error> {
-        let policy = RandomPolicy::new(Arc::clone(&self.schema))?;
-        let params = AuditParams { acting: Acting::Sampled, ..params.clone() };
-        self.audit_under(&policy, &params)
-    }
-
-    /// How often the answers hold in the environment, under the policy in the folder of another run, or
-    /// in a folder `policy` of one.
-    ///
-    /// # Errors
-    /// When there is no policy, it is one for other variables, or this run has no environment.
-    pub fn audit_of(&self, folder: impl AsRef<Path>, params: &AuditParams) -> Result<Audit, Error> {
-        let folder = folder.as_ref();
-        let inside = folder.join("policy");
-        let policy = if inside.exists() { &inside } else { folder };
-        if !policy.is_dir() {
-            return Err(Error::Missing {
-                part: "policy",
-                why: format!(
-                    "{} is neither the folder of a trained run nor of a policy",
-                    folder.display()
-                ),
-            });
-        }
-        let policy = ActorCritic::load(policy, &self.schema)
-            .map_err(|error| RunError { path: error.path, problem: error.problem })?;
-        self.audit_under(&policy, params)
-    }
-
-    /// How often the answers hold in the environment, under any policy.
-    ///
-    /// # Errors
-    /// When the run has no environment.
-    pub fn audit_under(&self, policy: &dyn Policy, params: &AuditParams) -> Result<Audit, Error> {
-        let environment = self.audited_environment()?;
-        let direct = params.direct.clone().or_else(|| self.direct_effects());
-        let params = AuditParams { direct, ..params.clone() };
-        Ok(audit(environment, &self.model, policy, &self.data, &params)?)
-    }
-
-    /// Which effects depend directly on the action: by the rules of the environment where they are known,
-    /// otherwise by the graph that was found.
-    fn direct_effects(&self) -> Option<Vec<bool>> {
-        let states = self.schema.of_role(Role::State).count();
-        let entry = becausal_envs::find(self.schema.name()).ok();
-        let entry = entry.filter(|entry| *entry.schema() == *self.schema);
-        if let Some(truth) = entry.and_then(becausal_envs::Entry::truth) {
-            return Some(truth.graph.iter().map(|row| row[states..].contains(&true)).collect());
-        }
-        let graph = self.graph.as_ref()?;
-        let mut direct = vec![false; graph.effects().len()];
-        for pair in graph.edges().filter(|pair| pair.cause.0 >= states) {
-            direct[pair.effect.0] = true;
-        }
-        Some(direct)
-    }
-
-    fn audited_environment(&self) -> Result<&AnyEnvironment, Error> {
-        self.needed_environment("counterfactuals cannot be replayed in a file (an audit needs a run of a built-in environment)")
     }
 }
 

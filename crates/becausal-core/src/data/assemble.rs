@@ -12,7 +12,7 @@ use super::missing::{Gaps, Missing, in_words, stretches};
 use super::read::Recording;
 use super::transitions::{Parts, Transitions};
 use crate::schema::{Bounds, Kind, Schema};
-use crate::text::{counted, shown};
+use crate::text::{counted, shown, thousands};
 
 /// Maximum number of empty cells: each takes some memory of its own.
 const MAX_GAPS: usize = 10_000_000;
@@ -73,7 +73,7 @@ impl Assembly {
         };
         if cell.is_blank() && !cell.is_label_of(kind) {
             if self.gaps.len() == MAX_GAPS {
-                return Err(format!("more than {MAX_GAPS} cells are empty or NaN"));
+                return Err(format!("more than {} cells are empty or NaN", thousands(MAX_GAPS)));
             }
             self.gaps.add(column.len(), index);
             column.push(0.0);
@@ -134,7 +134,7 @@ impl Assembly {
         let mut notes = Vec::new();
         let starts = self.starts(rows, &mut notes);
         self.check_ends(rows, &starts)?;
-        let recordings = self.recordings(&starts)?;
+        let recordings = self.recordings(&starts, &mut notes);
         let stretches = self.stretches(rows, &starts, &mut notes)?;
         let parts = if self.header.sequence {
             notes.push(format!(
@@ -182,15 +182,22 @@ impl Assembly {
     ///
     /// Without a column `episode`, an episode also ends where an empty cell hides whether it continues.
     /// What follows is then part of the same recording.
-    fn recordings(&self, starts: &[usize]) -> Result<Vec<usize>, Problem> {
-        let begins: Vec<bool> = if let Some(first) = &self.first_of_recordings {
-            let is_ascending = first.windows(2).all(|pair| pair[0] < pair[1]);
-            let is_within = first.last().is_some_and(|&last| last < starts.len());
-            if first.first() != Some(&0) || !is_ascending || !is_within {
-                return Err(Problem::Columns(vec![
-                    "what the file says about its recordings does not fit its episodes".to_owned(),
-                ]));
-            }
+    fn recordings(&self, starts: &[usize], notes: &mut Vec<String>) -> Vec<usize> {
+        let fits = |first: &&Vec<usize>| {
+            first.first() == Some(&0)
+                && first.windows(2).all(|pair| pair[0] < pair[1])
+                && first.last().is_some_and(|&last| last < starts.len())
+        };
+        if self.first_of_recordings.as_ref().is_some_and(|first| !fits(&first)) {
+            // Another program may have left rows out, and kept what ours had written.
+            notes.push(
+                "what the file says about its recordings does not fit its episodes and is ignored: \
+                 each episode counts as independent of the others"
+                    .to_owned(),
+            );
+        }
+        let begins: Vec<bool> = if let Some(first) = self.first_of_recordings.as_ref().filter(fits)
+        {
             (0..starts.len()).map(|episode| first.binary_search(&episode).is_ok()).collect()
         } else if self.header.has(Place::Episode) || self.header.sequence {
             vec![true; starts.len()]
@@ -207,7 +214,7 @@ impl Assembly {
             *recordings += usize::from(begins);
             Some(*recordings)
         };
-        Ok(begins.into_iter().scan(0, number).collect())
+        begins.into_iter().scan(0, number).collect()
     }
 
     /// Whether a row is marked as the last of an episode.

@@ -15,16 +15,18 @@
 mod case;
 mod draw;
 mod findings;
+mod group;
 mod influence;
 mod onlooker;
 mod score;
 
 pub use case::{AuditAnswer, AuditCase, Auditor};
+pub use group::Group;
 pub use score::{Measure, Score, Scores};
 
 use becausal_core::Policy;
 use becausal_core::Transitions;
-use becausal_core::env::{Environment, MAX_EPISODE_STEPS};
+use becausal_core::env::Environment;
 use becausal_core::progress::{Listener, Tracker};
 use becausal_core::schema::{Role, Schema};
 use becausal_core::trajectory::Trajectory;
@@ -32,7 +34,8 @@ use becausal_model::Dynamics;
 use rayon::prelude::*;
 
 use self::draw::{Place, Played};
-use self::findings::{Findings, Source, is_label};
+use self::findings::{Findings, Source};
+use self::group::groups;
 use self::influence::{Influences, Substitutes, Voice};
 use self::score::Sums;
 use crate::error::ExplainError;
@@ -89,7 +92,7 @@ impl Default for AuditParams {
             threshold: NEGLIGIBLE,
             thresholds: vec![0.001, 0.003, 0.01, 0.03, 0.1, 0.3],
             most_actions: 16,
-            longest_episode: MAX_EPISODE_STEPS.min(1000),
+            longest_episode: 1000,
             direct: None,
             acting: Acting::MostLikely,
             progress: Listener::default(),
@@ -109,8 +112,8 @@ pub struct CurvePoint {
 /// The scores of one source of claims.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// `explanations`, or a reference: `everything`, `direct`, `twin`, `reachable` or
-    /// `ideal`.
+    /// `explanations`, or a reference: `everything`, `direct`, `twin`, `reachable` or `ideal`. Of
+    /// influences: `chains`, `attention`, `graph` or `everything`.
     pub name: &'static str,
     /// In states drawn evenly over their kinds.
     pub by_kind: Scores,
@@ -147,22 +150,6 @@ pub struct Audit {
     /// environment cannot be put into a state.
     pub influences: Vec<Line>,
 }
-
-/// States with the same labels and flags.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Group {
-    /// Their labels and flags.
-    pub name: String,
-    /// States examined.
-    pub states: usize,
-    /// The explanations there.
-    pub explanations: Scores,
-    /// The best that data can teach, where it is known: see [`AuditAnswer::reachable`].
-    pub reachable: Scores,
-}
-
-/// Groups told, at most: more are not read.
-const MAX_GROUPS: usize = 8;
 
 impl Audit {
     /// A reference, by name.
@@ -308,41 +295,4 @@ fn summarize(
         groups: groups(&[by_kind, by_step].concat(), schema, params.seed),
         curve: points.map(|(&threshold, changes)| CurvePoint { threshold, changes }).collect(),
     }
-}
-
-/// The findings by the labels and flags of the state.
-fn groups(findings: &[Findings], schema: &Schema, seed: u64) -> Vec<Group> {
-    let slots: Vec<usize> = schema.state_slots().filter(|&slot| is_label(schema, slot)).collect();
-    if slots.is_empty() {
-        return Vec::new();
-    }
-    let mut sorted: Vec<&Findings> = findings.iter().collect();
-    let order = |a: &f64, b: &f64| a.total_cmp(b);
-    let compare = |a: &&Findings, b: &&Findings| {
-        a.group.iter().zip(&b.group).map(|(a, b)| order(a, b)).find(|o| o.is_ne())
-    };
-    sorted.sort_by(|a, b| compare(a, b).unwrap_or(std::cmp::Ordering::Equal));
-    let mut groups: Vec<Group> = sorted
-        .chunk_by(|a, b| a.group == b.group)
-        .map(|group| {
-            let scores = |source: Source| {
-                let sums = |found: &&Findings| (found.episode, found.sources[source as usize]);
-                Scores::of(&group.iter().map(sums).collect::<Vec<_>>(), seed)
-            };
-            let label = |(&slot, &value): (&usize, &f64)| {
-                let shown = schema.variable_of(slot).kind.show(value);
-                format!("{} = {shown}", schema.slots()[slot].name)
-            };
-            let labels: Vec<String> = slots.iter().zip(&group[0].group).map(label).collect();
-            Group {
-                name: labels.join(", "),
-                states: group.len(),
-                explanations: scores(Source::Explanations),
-                reachable: scores(Source::Reachable),
-            }
-        })
-        .collect();
-    groups.sort_by_key(|group| std::cmp::Reverse(group.states));
-    groups.truncate(MAX_GROUPS);
-    groups
 }

@@ -1,0 +1,94 @@
+//! How often the answers of a run hold.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use becausal_core::env::AnyEnvironment;
+use becausal_core::schema::Role;
+use becausal_core::{Policy, RandomPolicy};
+use becausal_explain::{Acting, Audit, AuditParams, audit};
+use becausal_learn::ActorCritic;
+
+use super::{Run, RunError};
+use crate::error::Error;
+
+impl Run {
+    /// How often the answers hold in the environment, under the run's own policy.
+    ///
+    /// # Errors
+    /// When the run has no environment or no policy ([`audit_at_random`](Self::audit_at_random) needs
+    /// none).
+    pub fn audit(&self, params: &AuditParams) -> Result<Audit, Error> {
+        let policy = self.policy().ok_or_else(|| Error::Missing {
+            part: "policy",
+            why: "runs that were fitted to a log have none; audit it under random actions"
+                .to_owned(),
+        })?;
+        self.audit_under(policy, params)
+    }
+
+    /// How often the answers hold in the environment, under random actions.
+    ///
+    /// # Errors
+    /// When the run has no environment.
+    pub fn audit_at_random(&self, params: &AuditParams) -> Result<Audit, Error> {
+        let policy = RandomPolicy::new(Arc::clone(&self.schema))?;
+        let params = AuditParams { acting: Acting::Sampled, ..params.clone() };
+        self.audit_under(&policy, &params)
+    }
+
+    /// How often the answers hold in the environment, under the policy in the folder of another run, or
+    /// in a folder `policy` of one.
+    ///
+    /// # Errors
+    /// When there is no policy, it is one for other variables, or this run has no environment.
+    pub fn audit_of(&self, folder: impl AsRef<Path>, params: &AuditParams) -> Result<Audit, Error> {
+        let folder = folder.as_ref();
+        let inside = folder.join("policy");
+        let policy = if inside.exists() { &inside } else { folder };
+        if !policy.is_dir() {
+            return Err(Error::Missing {
+                part: "policy",
+                why: format!(
+                    "{} is neither the folder of a trained run nor of a policy",
+                    folder.display()
+                ),
+            });
+        }
+        let policy = ActorCritic::load(policy, &self.schema)
+            .map_err(|error| RunError { path: error.path, problem: error.problem })?;
+        self.audit_under(&policy, params)
+    }
+
+    /// How often the answers hold in the environment, under any policy.
+    ///
+    /// # Errors
+    /// When the run has no environment.
+    pub fn audit_under(&self, policy: &dyn Policy, params: &AuditParams) -> Result<Audit, Error> {
+        let environment = self.audited_environment()?;
+        let direct = params.direct.clone().or_else(|| self.direct_effects());
+        let params = AuditParams { direct, ..params.clone() };
+        Ok(audit(environment, &self.model, policy, &self.data, &params)?)
+    }
+
+    /// Which effects depend directly on the action: by the rules of the environment where they are known,
+    /// otherwise by the graph that was found.
+    fn direct_effects(&self) -> Option<Vec<bool>> {
+        let states = self.schema.of_role(Role::State).count();
+        let entry = becausal_envs::find(self.schema.name()).ok();
+        let entry = entry.filter(|entry| *entry.schema() == *self.schema);
+        if let Some(truth) = entry.and_then(becausal_envs::Entry::truth) {
+            return Some(truth.graph.iter().map(|row| row[states..].contains(&true)).collect());
+        }
+        let graph = self.graph.as_ref()?;
+        let mut direct = vec![false; graph.effects().len()];
+        for pair in graph.edges().filter(|pair| pair.cause.0 >= states) {
+            direct[pair.effect.0] = true;
+        }
+        Some(direct)
+    }
+
+    fn audited_environment(&self) -> Result<&AnyEnvironment, Error> {
+        self.needed_environment("counterfactuals cannot be replayed in a file (an audit needs a run of a built-in environment)")
+    }
+}

@@ -1,0 +1,79 @@
+//! What a run is asked.
+
+use becausal_core::env::action_text;
+use becausal_core::schema::Kind;
+use becausal_explain::{Ask, Change, ExplainError, Explainer, Moment, NEGLIGIBLE};
+
+use super::Run;
+use crate::answer::Answer;
+use crate::error::Error;
+
+impl Run {
+    /// The explainer that answers every question about this run.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range, or there is no reward of a name.
+    pub fn explainer(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
+        let explainer =
+            Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask.clone())?;
+        Ok(explainer.with_scale(self.scale.clone(), NEGLIGIBLE))
+    }
+
+    /// Why was this action taken: what does it lead to?
+    ///
+    /// # Errors
+    /// When a parameter is out of its range, or the moment is of other variables.
+    pub fn why(&self, moment: &Moment, ask: &Ask) -> Result<Answer, Error> {
+        Ok(Answer::Why(Box::new(self.explainer(ask)?.why(moment)?)))
+    }
+
+    /// Why this action and not another: `depot`, or `main=0.5,lateral=-1`?
+    ///
+    /// # Errors
+    /// When there is no such action, a parameter is out of its range, or the moment is of other variables.
+    pub fn why_not(&self, moment: &Moment, action: &str, ask: &Ask) -> Result<Answer, Error> {
+        let change = Change::parse(&self.schema, action, moment.action())?;
+        if let Some(&(slot, _)) = change.state.first() {
+            let message = format!(
+                "`{}` is a state: ask what if it had been different",
+                self.schema.slots()[slot].name
+            );
+            return Err(ExplainError::Change { text: action.to_owned(), message }.into());
+        }
+        if change.action.as_deref() == Some(moment.action()) {
+            let action = action_text(&self.schema, moment.action());
+            return Err(ExplainError::SameAction { action }.into());
+        }
+        self.check_seen(action, &change)?;
+        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
+    }
+
+    /// What if the state, the action or both had been different: `money=400,build=none`?
+    ///
+    /// # Errors
+    /// When there is no such variable or value, a parameter is out of its range, or the moment is of
+    /// other variables.
+    pub fn what_if(&self, moment: &Moment, change: &str, ask: &Ask) -> Result<Answer, Error> {
+        let (text, change) = (change, Change::parse(&self.schema, change, moment.action())?);
+        self.check_seen(text, &change)?;
+        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
+    }
+
+    /// Refuses an action with a label that the data never have: nothing was learned about it.
+    fn check_seen(&self, text: &str, change: &Change) -> Result<(), Error> {
+        for (slot, &value) in self.schema.action_slots().zip(change.action.iter().flatten()) {
+            let kind = &self.schema.variable_of(slot).kind;
+            let is_label = matches!(kind, Kind::Categorical(_) | Kind::Boolean);
+            let column = self.data.column(slot);
+            if is_label && !(0..column.len()).any(|row| column.get(row) == value) {
+                let message = format!(
+                    "cannot be told from this data: `{}` is never {} in it",
+                    self.schema.slots()[slot].name,
+                    kind.show(value)
+                );
+                return Err(ExplainError::Change { text: text.to_owned(), message }.into());
+            }
+        }
+        Ok(())
+    }
+}
