@@ -23,6 +23,7 @@ mod cart_pole_scene;
 mod lunar_lander;
 mod minerals;
 mod registry;
+mod trial;
 mod truth;
 mod vacuum;
 
@@ -32,5 +33,6 @@ pub use build_order::BuildOrder;
 pub use cart_pole::CartPole;
 pub use lunar_lander::{LunarLander, LunarLanderOptions};
 pub use registry::{Entry, entries, find};
+pub use trial::{Circumstance, Trial};
 pub use truth::{ActionTruth, Truth};
 pub use vacuum::Vacuum;

@@ -22,6 +22,7 @@ mod coverage;
 mod csv;
 mod error;
 mod header;
+mod label_groups;
 mod missing;
 mod npy;
 #[cfg(feature = "npz")]
@@ -42,6 +43,7 @@ pub(crate) use actions::read_actions;
 pub use column::Column;
 pub use coverage::Coverage;
 pub use error::{DataError, Problem};
+pub use label_groups::{LabelGroup, MAX_LABEL_GROUPS, label_slots, labels_text};
 pub use missing::Missing;
 pub use origin::Origin;
 #[cfg(feature = "parquet")]

@@ -23,11 +23,21 @@ use std::sync::Arc;
 pub use flight::LunarLanderOptions;
 use flight::{Flight, Thrust};
 
+use super::trial::Circumstances;
 use becausal_core::env::{Environment, EnvironmentError, StepResult, check_step};
 use becausal_core::schema::Schema;
 
 pub(super) const SCHEMA: &str = include_str!("lunar_lander.toml");
 pub(super) const CONTINUOUS_SCHEMA: &str = include_str!("lunar_lander_continuous.toml");
+
+/// A craft that touches the ground, before a step or after it, obeys other laws than one in the air.
+pub(super) const CIRCUMSTANCES: Circumstances = Circumstances {
+    names: &["in flight", "on contact"],
+    of: |before, effects| {
+        let touches = |state: &[f64]| state[6] != 0.0 || state[7] != 0.0;
+        usize::from(touches(before) || touches(effects) || effects[9] != 0.0)
+    },
+};
 
 /// Limit of the wind's force and torque, in either direction. It is far beyond the recommended 20.
 const MAX_WIND: f64 = 1e6;

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use becausal_core::data::{MAX_LABEL_GROUPS, label_slots, labels_text};
 use becausal_core::schema::Schema;
 
-use super::findings::{Findings, Source, is_label};
+use super::findings::{Findings, Source};
 use super::score::Scores;
 
 /// States with the same labels and flags.
@@ -20,13 +21,9 @@ pub struct Group {
     pub reachable: Scores,
 }
 
-/// Groups told, at most: more are not read.
-const MAX_GROUPS: usize = 8;
-
 /// The findings by the labels and flags of the state.
 pub(super) fn groups(findings: &[Findings], schema: &Schema, seed: u64) -> Vec<Group> {
-    let slots: Vec<usize> = schema.state_slots().filter(|&slot| is_label(schema, slot)).collect();
-    if slots.is_empty() {
+    if label_slots(schema).is_empty() {
         return Vec::new();
     }
     let mut sorted: Vec<&Findings> = findings.iter().collect();
@@ -41,13 +38,8 @@ pub(super) fn groups(findings: &[Findings], schema: &Schema, seed: u64) -> Vec<G
                 let sums = |found: &&Findings| (found.episode, found.sources[source as usize]);
                 Scores::of(&group.iter().map(sums).collect::<Vec<_>>(), seed)
             };
-            let label = |(&slot, &value): (&usize, &f64)| {
-                let shown = schema.variable_of(slot).kind.show(value);
-                format!("{} = {shown}", schema.slots()[slot].name)
-            };
-            let labels: Vec<String> = slots.iter().zip(&group[0].group).map(label).collect();
             Group {
-                name: labels.join(", "),
+                name: labels_text(schema, &group[0].group),
                 states: group.len(),
                 explanations: scores(Source::Explanations),
                 reachable: scores(Source::Reachable),
@@ -55,6 +47,6 @@ pub(super) fn groups(findings: &[Findings], schema: &Schema, seed: u64) -> Vec<G
         })
         .collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.states));
-    groups.truncate(MAX_GROUPS);
+    groups.truncate(MAX_LABEL_GROUPS);
     groups
 }
