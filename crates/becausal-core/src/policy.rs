@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::env::{EnvironmentError, random_action};
+use crate::env::{EnvironmentError, every_action, random_action};
 use crate::random::Stream;
 use crate::schema::Schema;
 
@@ -17,7 +17,17 @@ pub trait Policy: Sync {
     /// An action drawn from the policy's distribution. All randomness comes from `stream`: with
     /// the same stream, two states with the same distribution get the same action.
     fn sample(&self, state: &[f64], stream: &mut Stream) -> Vec<f64>;
+
+    /// How likely each of `actions` is in each of `states`: `[states][actions]`. `None` from a policy that
+    /// only names its action, and where actions are numbers.
+    fn probabilities(&self, states: &[Vec<f64>], actions: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+        let _ = (states, actions);
+        None
+    }
 }
+
+/// Actions of which the random policy can say how many there are.
+const MAX_ACTIONS: usize = 1 << 16;
 
 /// Acts at random, whatever the state: every category alike, numbers uniformly within their bounds.
 #[derive(Debug, Clone)]
@@ -55,5 +65,10 @@ impl Policy for RandomPolicy {
 
     fn sample(&self, _state: &[f64], stream: &mut Stream) -> Vec<f64> {
         self.draw(stream).expect("tried when the policy was made")
+    }
+
+    fn probabilities(&self, states: &[Vec<f64>], actions: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+        let all = every_action(&self.schema, MAX_ACTIONS)?;
+        Some(vec![vec![1.0 / all.len() as f64; actions.len()]; states.len()])
     }
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::agent::Agent;
 use super::ask::Ask;
+use super::attribution::Company;
 use super::change::Change;
+use super::choice::Choice;
 use super::contrast::{Comparison, Contrast, ContrastiveExplanan, differ_by};
 use super::credit::Credit;
 use super::error::ExplainError;
@@ -35,6 +37,9 @@ pub struct Why {
     pub minimal: Explanan,
     /// The evidence and the caveats.
     pub evidence: Evidence,
+    /// The agent's side: how sure it was, and what made it choose so. `None` without a policy or without
+    /// recorded states, and of courses that were not taken.
+    pub choice: Option<Choice>,
 }
 
 /// The agent's later actions, by step and state; `None` if unknown.
@@ -48,6 +53,7 @@ pub struct Explainer<'a> {
     ask: Ask,
     targets: Vec<usize>,
     scale: Option<(Scale, f64)>,
+    company: Option<Company>,
 }
 
 impl<'a> Explainer<'a> {
@@ -73,7 +79,7 @@ impl<'a> Explainer<'a> {
         }
         let targets = targets(dynamics.schema(), &ask.rewards)?;
         let agent = Agent::new(policy);
-        Ok(Self { dynamics, agent, graph, ask, targets, scale: None })
+        Ok(Self { dynamics, agent, graph, ask, targets, scale: None, company: None })
     }
 
     /// The same explainer, which ignores differences up to this share of a variable's standard
@@ -81,6 +87,12 @@ impl<'a> Explainer<'a> {
     #[must_use]
     pub fn with_scale(self, scale: Scale, negligible: f64) -> Self {
         Self { scale: Some((scale, negligible)), ..self }
+    }
+
+    /// The same explainer, which also tells the agent's side, given recorded states.
+    #[must_use]
+    pub fn with_company(self, company: Company) -> Self {
+        Self { company: Some(company), ..self }
     }
 
     /// The parameters.
@@ -95,7 +107,13 @@ impl<'a> Explainer<'a> {
     /// When the moment does not fit the model's schema.
     pub fn why(&self, moment: &Moment) -> Result<Why, ExplainError> {
         let factual = self.factual(moment)?;
-        self.explain(factual, Origin::default())
+        Ok(Why { choice: self.choice(moment), ..self.explain(factual, Origin::default())? })
+    }
+
+    /// The agent's side of a moment.
+    fn choice(&self, moment: &Moment) -> Option<Choice> {
+        let (policy, company) = (self.agent.policy()?, self.company.as_ref()?);
+        Some(Choice::of(policy, company, moment.state(), moment.action()))
     }
 
     /// Why this action and not another?
@@ -114,7 +132,7 @@ impl<'a> Explainer<'a> {
         let Comparison { factual, counterfactual, credit } = self.compare(moment, change)?;
         let chances = self.chances(&counterfactual);
         let origin = change.origin(factual.shape(), moment.state(), moment.action());
-        let factual = self.explain(factual, origin.clone())?;
+        let factual = Why { choice: self.choice(moment), ..self.explain(factual, origin.clone())? };
         let counterfactual = self.explain(counterfactual, origin)?;
         let scale = self.scale.clone();
         let differs = |node: Node, a: &[f64], b: &[f64]| differ_by(scale.as_ref(), node, a, b);
@@ -275,6 +293,6 @@ impl<'a> Explainer<'a> {
         let evidence =
             Evidence::of(&chain, &asked, self.dynamics, self.graph, self.agent.policy().is_some());
         let (complete, minimal) = (Explanan::complete(&chain), Explanan::minimal(&chain));
-        Ok(Why { chain, complete, minimal, evidence })
+        Ok(Why { chain, complete, minimal, evidence, choice: None })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::choice_text::choice_text;
 use super::evidence_text::doubts;
 use super::explained::ContrastView;
 use super::why_text::{basis, capital};
@@ -193,6 +194,9 @@ impl ContrastView<'_> {
         let trajectory = self.factual.chain.trajectory();
         let schema = trajectory.schema();
         let mut text = format!("{}\n\n{}\n", self.question(), self.sentence());
+        if let Some(choice) = &self.factual.choice {
+            let _ = writeln!(text, "\n{}", choice_text(schema, choice));
+        }
         self.steps(&mut text, schema);
         self.worth(&mut text, schema);
         doubts(&mut text, schema, trajectory, &self.all_doubts());

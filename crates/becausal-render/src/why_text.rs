@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::choice_text::choice_text;
 use super::evidence_text::{acted_on, doubts, links, short_list};
 use super::explained::WhyView;
 use super::words::{
@@ -62,6 +63,9 @@ impl WhyView<'_> {
             let _ = writeln!(text, "{}\n", self.question());
         }
         let _ = writeln!(text, "{}", self.sentence());
+        if let Some(choice) = &self.choice {
+            let _ = writeln!(text, "\n{}", choice_text(schema, choice));
+        }
         if self.chain.is_empty() {
             return text;
         }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::transitions::Transitions;
 use crate::schema::{Kind, Schema};
 
-/// Groups told, at most: more are not read.
+/// Groups at most: in a world of labels every state is a group of its own, and says nothing about the others.
 pub const MAX_LABEL_GROUPS: usize = 8;
 
 /// Rows whose states have the same labels and flags.
@@ -18,7 +18,8 @@ pub struct LabelGroup {
 }
 
 impl LabelGroup {
-    /// The largest groups of some data, the largest first. None where all rows have the same labels.
+    /// The groups of some data, the largest first. None where all rows have the same labels, or there are more
+    /// than [`MAX_LABEL_GROUPS`].
     #[must_use]
     pub fn of(data: &Transitions) -> Vec<Self> {
         let schema = data.schema();
@@ -36,11 +37,10 @@ impl LabelGroup {
                 rows: group.iter().map(|(_, row)| *row).collect(),
             })
             .collect();
-        if groups.len() < 2 {
+        if !(2..=MAX_LABEL_GROUPS).contains(&groups.len()) {
             return Vec::new();
         }
         groups.sort_by_key(|group| std::cmp::Reverse(group.rows.len()));
-        groups.truncate(MAX_LABEL_GROUPS);
         groups
     }
 }

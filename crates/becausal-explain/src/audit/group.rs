@@ -46,7 +46,9 @@ pub(super) fn groups(findings: &[Findings], schema: &Schema, seed: u64) -> Vec<G
             }
         })
         .collect();
+    if groups.len() > MAX_LABEL_GROUPS {
+        return Vec::new();
+    }
     groups.sort_by_key(|group| std::cmp::Reverse(group.states));
-    groups.truncate(MAX_LABEL_GROUPS);
     groups
 }

@@ -2,7 +2,7 @@
 
 use becausal_core::env::action_text;
 use becausal_core::schema::Kind;
-use becausal_explain::{Ask, Change, ExplainError, Explainer, Moment, NEGLIGIBLE};
+use becausal_explain::{Ask, Change, Company, ExplainError, Explainer, Moment, NEGLIGIBLE};
 
 use super::Run;
 use crate::answer::Answer;
@@ -16,7 +16,11 @@ impl Run {
     pub fn explainer(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
         let explainer =
             Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask.clone())?;
-        Ok(explainer.with_scale(self.scale.clone(), NEGLIGIBLE))
+        let explainer = explainer.with_scale(self.scale.clone(), NEGLIGIBLE);
+        Ok(match self.policy() {
+            Some(_) => explainer.with_company(Company::of(&self.data)),
+            None => explainer,
+        })
     }
 
     /// Why was this action taken: what does it lead to?
