@@ -80,7 +80,7 @@ pub use episode::Episode;
 pub use error::Error;
 pub use fit::{FitParams, FitSummary, fit};
 pub use graph_view::GraphView;
-pub use log::{Log, ReadParams, read, read_schema};
+pub use log::{Log, ReadParams, assemble, read, read_schema};
 pub use log_check::LogCheck;
 pub use memory::check_discovery;
 pub use record::{FitRecord, Record, quoted, quoted_path};
