@@ -25,7 +25,9 @@ mod train;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::sync::Arc;
 
+use becausal::Complete;
 use clap::Parser;
 
 use arguments::{Arguments, Command, Common};
@@ -34,6 +36,14 @@ use output::{deliver, say};
 
 /// Runs the program with these arguments, the first of which is its name, and gives its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    main_with(arguments, None)
+}
+
+/// The same; `complete` adds to every run that is opened what its folder does not hold.
+pub fn main_with(
+    arguments: impl IntoIterator<Item = OsString>,
+    complete: Option<Arc<Complete>>,
+) -> u8 {
     let words: Vec<OsString> = arguments.into_iter().collect();
     // The Parquet decoder panics on some damaged files; the library makes an error of it.
     let default = std::panic::take_hook();
@@ -42,10 +52,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             default(info);
         }
     }));
-    let Arguments { common, command } = match Arguments::try_parse_from(&words) {
+    let Arguments { mut common, command } = match Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error, &words),
     };
+    common.complete = complete;
     match threads(&common).and_then(|()| run(&common, &command)) {
         Ok(text) => deliver(&text, common.json, 0),
         Err(failure) if failure.is_result() => {

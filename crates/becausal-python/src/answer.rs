@@ -16,7 +16,7 @@ use crate::error;
 /// >>> moment
 /// <Moment at step 20: device = heat>
 /// >>> moment.state["temperature"]
-/// 17.42
+/// 17.45
 #[pyclass(name = "Moment", module = "becausal", frozen)]
 pub struct PyMoment {
     pub moment: Moment,

@@ -25,6 +25,13 @@ impl PyAudit {
         self.audit.explanations.by_kind.value(Measure::Recall)
     }
 
+    /// Of the reward differences that are not negligible, the share with the right sign; `None` where there
+    /// is none.
+    #[getter]
+    fn sign(&self) -> Option<f64> {
+        self.audit.explanations.by_kind.value(Measure::Sign)
+    }
+
     /// Pairs of a state and another action that were tried.
     #[getter]
     fn cases(&self) -> usize {

@@ -23,13 +23,19 @@ mod schema;
 mod work;
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-/// Runs the program with these arguments and returns its exit code.
+/// Runs the program with these arguments and returns its exit code. `complete` adds to every run that is
+/// opened what its folder does not hold: a function from a run to a run.
 #[pyfunction]
-fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| becausal_cli::main(arguments))
+#[pyo3(signature = (arguments, complete=None))]
+fn main(py: Python<'_>, arguments: Vec<OsString>, complete: Option<Py<PyAny>>) -> u8 {
+    let complete = complete.map(|function| -> Arc<becausal::Complete> {
+        Arc::new(move |run| run::completed(run, &function))
+    });
+    py.detach(|| becausal_cli::main_with(arguments, complete))
 }
 
 /// The seed of an episode of a recording.

@@ -74,6 +74,17 @@ impl PyRun {
     }
 }
 
+/// A run with what a Python function adds to it.
+pub fn completed(run: Run, function: &Py<PyAny>) -> Result<Run, Error> {
+    let complete = |py: Python<'_>| -> PyResult<Run> {
+        let given = Py::new(py, PyRun::new(run))?;
+        let completed = function.call1(py, (given,))?;
+        let completed = completed.bind(py).cast::<PyRun>()?;
+        Ok(Run::clone(&completed.get().run))
+    };
+    Python::attach(|py| complete(py).map_err(|exception| Error::File(exception.value(py).to_string())))
+}
+
 /// A moment, or a pair of episode and step of the data.
 fn moment(run: &Run, given: &Bound<'_, PyAny>) -> PyResult<becausal::Moment> {
     if let Ok(moment) = given.cast::<PyMoment>() {

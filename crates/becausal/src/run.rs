@@ -113,6 +113,20 @@ pub enum ScoredOn {
 pub struct OpenParams {
     memory: MemoryLimit,
     progress: Listener,
+    complete: Completion,
+}
+
+/// What adds to a run that was opened what its folder does not hold.
+#[derive(Clone, Default)]
+struct Completion(Option<Arc<Complete>>);
+
+/// Adds to a run what its folder does not hold: an environment or an agent of another language.
+pub type Complete = dyn Fn(Run) -> Result<Run, Error> + Send + Sync;
+
+impl std::fmt::Debug for Completion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Completion(..)" } else { "Completion(none)" })
+    }
 }
 
 impl OpenParams {
@@ -120,6 +134,12 @@ impl OpenParams {
     #[must_use]
     pub fn memory(self, memory: MemoryLimit) -> Self {
         Self { memory, ..self }
+    }
+
+    /// Adds to the run what its folder does not hold, once it is read.
+    #[must_use]
+    pub fn complete(self, complete: Arc<Complete>) -> Self {
+        Self { complete: Completion(Some(complete)), ..self }
     }
 
     /// Who hears how far the reading is, and later the scoring, and may stop the reading.
@@ -187,7 +207,8 @@ impl Run {
     }
 
     /// Reads every part of a run.
-    fn read(path: &Path, OpenParams { memory, progress }: &OpenParams) -> Result<Self, Error> {
+    fn read(path: &Path, params: &OpenParams) -> Result<Self, Error> {
+        let OpenParams { memory, progress, complete } = params;
         let directory = RunDirectory::open(path)?;
         let schema = Arc::clone(directory.schema());
         let record = Record::parse(&directory.read_config()?).map_err(|problem| RunError {
@@ -217,7 +238,7 @@ impl Run {
         };
         let environment = environment(&record, &schema)?;
         let scale = Scale::of(&data);
-        Ok(Self {
+        let run = Self {
             path: Some(path.to_owned()),
             record,
             schema,
@@ -232,7 +253,11 @@ impl Run {
             scored_on,
             fit: None,
             training: None,
-        })
+        };
+        match &complete.0 {
+            Some(complete) => complete(run),
+            None => Ok(run),
+        }
     }
 
     /// Writes the run into a folder. A folder with the run of an earlier fit, and nothing else in it,

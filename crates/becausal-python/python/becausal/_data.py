@@ -320,7 +320,7 @@ def _from_episodes(
     rewards = np.concatenate(paid)
     terminated = np.concatenate(over)
     moves = np.concatenate(taken)
-    outcomes = Outcomes(views, reward, end, rewards)
+    outcomes = Outcomes(views, reward, end, rewards, bool(terminated.any()))
     made = schema_from(views, outcomes, maker.id)
     if schema is not None:
         given = schema if isinstance(schema, _becausal.Schema) else _becausal.Schema.read(schema)

@@ -39,3 +39,8 @@ class MissingError(Error, RuntimeError):
 
 class ReplayError(Error, RuntimeError):
     """An environment does not repeat itself from the same seed and actions."""
+
+
+for _error in list(globals().values()):
+    if isinstance(_error, type) and issubclass(_error, Error):
+        _error.__module__ = "becausal"

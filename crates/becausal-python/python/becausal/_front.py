@@ -68,20 +68,24 @@ def open(path: _Path, *, env: Any = None, policy: Any = None, normalize: Any = N
     >>> becausal.open("run")
     <Run of Greenhouse: 6 edges, 2,820 transitions>
     """
-    run = _becausal.open(path, progress=progress)
+    return completed(_becausal.open(path, progress=progress), env, policy, normalize)
+
+
+def completed(run: Run, env: Any, policy: Any, normalize: Any) -> Run:
+    """Adds to a run the environment that it was recorded in, or another one, and an agent."""
     origin = run.origin or {}
     recorded = str(origin.get("environment", ""))
     if env is None and recorded.startswith("gym:"):
         env = _made_again(recorded, origin.get("options", {}))
     if env is None and policy is None:
         return run
-    from ._gymnasium import Adapter, Maker, Views
+    from ._gymnasium import Adapter, Maker
     from ._policies import adapter_of
 
     if env is None:
         env = run.schema.name
     maker = Maker.of(env)
-    views = Views(maker, *_names(run.schema))
+    views = _views(maker, run.schema)
     adapter = Adapter(maker, views, _outcomes(run.schema, views), run.schema)
     return run._with(adapter, adapter_of(policy, views, normalize))
 
@@ -103,9 +107,20 @@ def _made_again(recorded: str, options: Mapping[str, str]) -> Any:
     return lambda: gymnasium.make(id, **kwargs)
 
 
-def _names(schema: Any) -> tuple[Any, Any]:
-    """The names and labels of a schema, as `Views` takes them; nothing where the usual ones fit."""
-    return None, None
+def _views(maker: Any, schema: Any) -> Any:
+    """The variables of an environment under the names of a schema."""
+    from ._gymnasium import Views
+
+    views = Views(maker)
+    given = [column["name"] for column in schema.columns if column["role"] in ("state", "action")]
+    usual = [name for name, _ in views.state.variables + views.action.variables]
+    if views.built_in is not None or given == usual:
+        return views
+    states = given[: views.state.width]
+    actions = [column for column in schema.columns if column["role"] == "action"]
+    if len(actions) == 1 and actions[0]["labels"]:
+        return Views(maker, states, actions[0]["labels"])
+    return Views(maker, states, [column["name"] for column in actions])
 
 
 def _outcomes(schema: Any, views: Any) -> Any:
@@ -122,11 +137,13 @@ def _outcomes(schema: Any, views: Any) -> Any:
     for column in schema.columns:
         if column["name"] == "paid" and column["kind"] == "categorical":
             rewards = np.array([float(re.sub("^pays ", "", label)) for label in column["labels"]])
+    has_over = "over" in schema.outcomes
+    end = None if has_over else schema.end
     if "paid" in schema.outcomes:
         many = np.arange(100.0)
-        end = None if "over" in schema.outcomes else schema.end
-        return Outcomes(views, "learn", end, rewards if rewards is not None else many)
-    return Outcomes(views, dict(schema.rewards), None if "over" in schema.outcomes else schema.end or "false")
+        rewards = rewards if rewards is not None else many
+        return Outcomes(views, "learn", end, rewards, has_over)
+    return Outcomes(views, dict(schema.rewards), end, None, has_over)
 
 
 def train(

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _becausal
 from ._errors import ArgumentError, MissingError, ReplayError
-from ._known import Known, known
+from ._known import known
 from ._spaces import View, safe_name, view_of
 
 #: A reward with at most this many values is one of labels; otherwise it is a number.
@@ -95,7 +95,7 @@ class Views:
         finally:
             env.close()
         self.id = maker.id
-        self.known = known(maker.id) if _is_plain(maker) else Known()
+        self.known = known(maker.id)
         from gymnasium import spaces
 
         built_in = None
@@ -147,11 +147,6 @@ class Views:
         )
 
 
-def _is_plain(maker: Maker) -> bool:
-    # Options may change what is observed or rewarded; those of ids that are known do not.
-    return not maker.id.startswith("becausal/")
-
-
 class Outcomes:
     """What a step leads to besides the next state: what it paid, and whether it was the end."""
 
@@ -161,7 +156,9 @@ class Outcomes:
         reward: Reward = None,
         end: Optional[str] = None,
         rewards: Optional[np.ndarray] = None,
+        ends: bool = True,
     ) -> None:
+        """`rewards` are those that were recorded, and `ends` is whether any episode ended by the rules."""
         self.variables: dict[str, dict[str, Any]] = {}
         self.terms: dict[str, str] = {}
         self._values: Optional[np.ndarray] = None
@@ -181,7 +178,8 @@ class Outcomes:
             if views.known.reward is not None and usual is not None and names >= set(usual):
                 reward, self.end = views.known.reward, views.known.end
         self.schema_of_built_in = None
-        if self.end is None and not (views.known.end is None and views.known.reward is not None and reward is views.known.reward):
+        never_ends = reward is not None and reward is views.known.reward
+        if self.end is None and ends and not never_ends:
             self._has_over = True
             self.variables["over"] = {"kind": "boolean", "label": "episode over"}
             self.end = "over"

@@ -112,7 +112,6 @@ def record(
     maker = Maker.of(env)
     views = Views(maker, names, actions)
     agent = adapter_of(policy, views, normalize)
-    plain = Outcomes(views, reward if reward is not None else "learn", end)
     columns = _action_columns(views)
     fresh = not _repeats_when_used(maker, views, columns, seed)
     heard = shown(progress)
@@ -120,11 +119,11 @@ def record(
         episodes = _play(maker, views, agent, columns, rows, seed, explore, envs, fresh, heard)
     finally:
         close(heard)
-    del plain
     rewards = np.array([paid for episode in episodes for paid in episode.rewards])
     if not np.all(np.isfinite(rewards)):
         raise ArgumentError(f"{maker.id} paid a reward that is not finite: {rewards[~np.isfinite(rewards)][0]}")
-    outcomes = Outcomes(views, reward, end, rewards)
+    ends = any(episode.terminated for episode in episodes)
+    outcomes = Outcomes(views, reward, end, rewards, ends)
     made = schema_from(views, outcomes, maker.id)
     if schema is not None and schema != made:
         if [column["name"] for column in schema.columns] != [column["name"] for column in made.columns]:
