@@ -23,7 +23,7 @@ pip install --quiet --force-reinstall --no-deps target/wheels/full/becausal-*.wh
 cd crates/becausal-python
 echo "== types"
 mypy python/becausal
-python -m mypy.stubtest becausal._becausal --allowlist tests/stubtest-allowed.txt
+python -m mypy.stubtest becausal._becausal
 echo "== tests"
 pytest -q -p no:cacheprovider tests
 echo "== notebooks"

@@ -52,7 +52,7 @@ def test_columns_become_transitions() -> None:
         (columns(height=[0.0, 1.0]), "column `height` has 2 rows"),
         (columns(height=[0.0, np.inf, 2.0, 5.0, 6.0]), "not a finite number"),
         (columns(height=np.zeros((5, 1, 1))), "3 axes"),
-        ({name: [] for name in columns()}, "no rows"),
+        ({name: [] for name in columns()} | {"legs": np.zeros((0, 2))}, "no rows"),
     ],
 )
 def test_data_that_do_not_fit_are_refused_with_row_and_column(data, words) -> None:

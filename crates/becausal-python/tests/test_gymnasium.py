@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 
 import numpy as np
@@ -45,7 +46,7 @@ class Spaces(gymnasium.Env):
     """Does nothing, in any spaces."""
 
     def __init__(self, observation, action) -> None:
-        self.observation_space, self.action_space = observation, action
+        self.observation_space, self.action_space = copy.deepcopy((observation, action))
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -66,7 +67,7 @@ class Spaces(gymnasium.Env):
         ("Acrobot-v1", ["cos_1", "sin_1", "cos_2", "sin_2", "velocity_1", "velocity_2"], ["torque"]),
         ("MountainCar-v0", ["position", "velocity"], ["push"]),
         ("Pendulum-v1", ["cos_angle", "sin_angle", "angle_velocity"], ["torque"]),
-        ("Taxi-v3", ["row", "column", "passenger", "destination"], ["drive"]),
+        ("Taxi-v4", ["row", "column", "passenger", "destination"], ["drive"]),
         ("FrozenLake-v1", ["row", "column"], ["go"]),
         ("Blackjack-v1", ["player_sum", "dealer_card", "usable_ace"], ["play"]),
     ],
@@ -78,9 +79,9 @@ def test_known_environments_have_names(id, states, actions) -> None:
     assert schema.states == states and schema.actions == actions
 
 
-@pytest.mark.parametrize("id", ["Acrobot-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v1"])
+@pytest.mark.parametrize("id", ["Acrobot-v1", "MountainCarContinuous-v0", "Pendulum-v1"])
 def test_known_rewards_and_ends_are_those_of_the_environment(id) -> None:
-    log = becausal.record(id, pump if id == "MountainCar-v0" else None, rows=3000)
+    log = becausal.record(id, rows=3000)
     text = log.check()
     assert "disagrees" not in text
     assert "sum to the recorded reward in every row" in text
@@ -210,11 +211,12 @@ def test_a_run_is_opened_with_its_environment_and_another_agent(car, tmp_path) -
     [
         (lambda observation: np.zeros(3), "shape (3,)"),
         (lambda observation: None, "the policy returned"),
-        (lambda observation: float("nan"), "the policy returned"),
+        (lambda observation: float("nan"), "nan is not a whole number"),
+        (lambda observation: 3, "3 is not a whole number from 0 to 2"),
+        (lambda observation: "left", "is not a number"),
         (becausal.batched(lambda observations: np.zeros((len(observations), 4))), "the policy returned"),
         (3, "is not a policy"),
         ("nothing.zip", "no such file"),
-        ("setup.cfg", "no such file"),
     ],
 )
 def test_policies_that_return_nonsense_are_refused(policy, words) -> None:

@@ -26,6 +26,7 @@ from ._errors import (
     SpaceError,
 )
 from ._front import batched, discover, fit, open, read, record, train
+from ._registry import register_with_gymnasium as _register_with_gymnasium
 
 __all__ = [
     "Answer",
@@ -55,3 +56,5 @@ __all__ = [
     "record",
     "train",
 ]
+
+_register_with_gymnasium()

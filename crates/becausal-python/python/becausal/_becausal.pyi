@@ -11,6 +11,28 @@ _Rewards = Union[None, str, Sequence[str]]
 
 __version__: str
 
+__all__ = [
+    "Answer",
+    "Audit",
+    "BuiltIn",
+    "Episode",
+    "Graph",
+    "Log",
+    "Moment",
+    "Run",
+    "Schema",
+    "__version__",
+    "assemble",
+    "discover",
+    "environments",
+    "episode_seed",
+    "fit",
+    "main",
+    "open",
+    "read",
+    "train",
+]
+
 @final
 class Schema:
     def __new__(cls, toml: str) -> Schema: ...

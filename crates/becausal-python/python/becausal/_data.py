@@ -159,7 +159,7 @@ def slot_columns(schema: _becausal.Schema, matrix: np.ndarray) -> Columns:
 
 def _minari(id: str) -> Any:
     try:
-        import minari  # type: ignore[import-not-found,unused-ignore]
+        import minari  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:
         raise MissingError(f"{id}: Minari datasets need minari: pip install 'minari[hdf5]'") from error
     return minari.load_dataset(id, download=id not in minari.list_local_datasets())
@@ -201,7 +201,8 @@ def _unscaled(buffer: Any, actions: np.ndarray) -> np.ndarray:
     space = buffer.action_space
     if not hasattr(space, "low"):
         return actions
-    return space.low + 0.5 * (actions + 1.0) * (space.high - space.low)
+    scaled: np.ndarray = space.low + 0.5 * (actions + 1.0) * (space.high - space.low)
+    return scaled
 
 
 def _rollout_episodes(buffer: Any) -> Iterable[dict[str, Any]]:

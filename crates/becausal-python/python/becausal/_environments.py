@@ -1,7 +1,4 @@
-"""The built-in environments for Gymnasium: `gymnasium.make("becausal/LunarLander-v3")`.
-
-Gymnasium finds them through the entry point `gymnasium.envs`: nothing has to be imported for it.
-"""
+"""The built-in environments for Gymnasium: `gymnasium.make("becausal/LunarLander-v3")`."""
 
 from __future__ import annotations
 
@@ -12,19 +9,6 @@ import numpy as np
 from gymnasium import spaces
 
 from . import _becausal
-
-
-def register() -> None:
-    """Tells Gymnasium which environments there are."""
-    for entry in _becausal.environments():
-        id = f"becausal/{entry['id']}"
-        if id not in gymnasium.registry:
-            gymnasium.register(
-                id=id,
-                entry_point="becausal._environments:BuiltInEnv",
-                max_episode_steps=entry["max_episode_steps"],
-                kwargs={"id": entry["id"]},
-            )
 
 
 class BuiltInEnv(gymnasium.Env[np.ndarray, Any]):

@@ -97,7 +97,7 @@ def _made_again(recorded: str, options: Mapping[str, str]) -> Any:
 
         id = recorded.removeprefix("gym:")
         if id.startswith("MiniGrid"):
-            import minigrid  # type: ignore[import-not-found,unused-ignore]  # noqa: F401
+            import minigrid  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: F401
         spec = gymnasium.spec(id)
         kwargs = {name: ast.literal_eval(value) for name, value in options.items()}
     except Exception:

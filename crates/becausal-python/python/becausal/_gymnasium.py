@@ -39,7 +39,7 @@ class Maker:
             id = env.removeprefix("gym:")
             if id.startswith("MiniGrid"):
                 _import_minigrid()
-            spec = gymnasium.spec(id)
+            spec: Any = gymnasium.spec(id)
             return Maker(lambda: gymnasium.make(spec), id, spec.kwargs)
         if isinstance(env, gymnasium.vector.VectorEnv):
             raise ArgumentError(
@@ -75,7 +75,7 @@ class Maker:
 
 def _import_minigrid() -> None:
     try:
-        import minigrid  # type: ignore[import-not-found,unused-ignore]  # noqa: F401
+        import minigrid  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: F401
     except ImportError as error:
         raise MissingError("MiniGrid environments need minigrid: pip install minigrid") from error
 
@@ -136,7 +136,7 @@ class Views:
         else:
             labels = None
             if usual is None and self.known.actions is not None:
-                shape = getattr(self.action_space, "shape", ())
+                shape = getattr(self.action_space, "shape", None) or ()
                 usual = self.known.actions if int(np.prod(shape)) == len(self.known.actions) else None
             taken = {name for name, _ in self.state.variables}
             if usual is not None:
@@ -164,6 +164,8 @@ class Outcomes:
         self._values: Optional[np.ndarray] = None
         self._function: Optional[Callable[[float, bool, Any], list[float]]] = None
         self.end = end
+        #: The schema of the built-in environment, where its outcomes are known.
+        self.schema_of_built_in: Optional[_becausal.Schema] = None
         self._has_paid = self._has_over = False
         learn = reward == "learn"
         if learn:
@@ -177,7 +179,6 @@ class Outcomes:
             usual = views.known.names
             if views.known.reward is not None and usual is not None and names >= set(usual):
                 reward, self.end = views.known.reward, views.known.end
-        self.schema_of_built_in = None
         never_ends = reward is not None and reward is views.known.reward
         if self.end is None and ends and not never_ends:
             self._has_over = True

@@ -68,11 +68,7 @@ class Adapter:
         try:
             numbers = view.flats(actions, rows)
         except (TypeError, ValueError, KeyError, IndexError) as error:
-            shape = getattr(np.asarray(actions, dtype=object), "shape", "?")
-            raise ArgumentError(
-                f"the policy returned an action of shape {shape[1:] if isinstance(shape, tuple) else shape}, "
-                f"expected one of {space}"
-            ) from error
+            raise ArgumentError(f"the policy returned what is not an action of {space}: {error}") from error
         if numbers.shape != (rows, view.width):
             raise ArgumentError(
                 f"the policy returned {numbers.shape[1]} numbers for an action, expected {view.width}: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import tempfile
 import time
@@ -46,22 +47,21 @@ class Bar:
         self._width = len(line)
 
     def _display(self, line: str) -> None:
-        from IPython.display import HTML, display  # type: ignore[import-not-found,unused-ignore]
+        display_module: Any = importlib.import_module("IPython.display")
 
         from ._html import escaped
 
-        shown = HTML(f"<pre style='margin:0'>{escaped(line)}</pre>")
+        shown = display_module.HTML(f"<pre style='margin:0'>{escaped(line)}</pre>")
         if self._handle is None:
-            self._handle = display(shown, display_id=True)
+            self._handle = display_module.display(shown, display_id=True)
         else:
             self._handle.update(shown)
 
     def close(self) -> None:
         """Leaves a finished line in a terminal, and nothing in a notebook."""
         if self._handle is not None:
-            from IPython.display import HTML
-
-            self._handle.update(HTML(""))
+            display_module: Any = importlib.import_module("IPython.display")
+            self._handle.update(display_module.HTML(""))
             self._handle = None
         if self._task:
             print(file=sys.stderr)

@@ -140,7 +140,7 @@ def record(
 
 
 def _action_columns(views: Views) -> list[dict[str, Any]]:
-    columns = []
+    columns: list[dict[str, Any]] = []
     for name, spec in views.action.variables:
         columns.append({"name": name, "labels": [], "low": None, "high": None} | spec)
     return columns

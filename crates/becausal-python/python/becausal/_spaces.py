@@ -53,7 +53,8 @@ class View:
 
     def flat(self, value: Any) -> np.ndarray:
         """The numbers of one observation or action."""
-        return self.flats(self.stack([value]), 1)[0]
+        numbers: np.ndarray = self.flats(self.stack([value]), 1)[0]
+        return numbers
 
     def build(self, numbers: np.ndarray) -> Any:
         """One observation or action from its numbers."""
@@ -105,8 +106,14 @@ class DiscreteView(View):
         ]
 
     def flats(self, values: Any, count: int) -> np.ndarray:
-        codes = np.asarray(values).reshape(count).astype(np.int64) - self.start
-        parts = np.unravel_index(np.clip(codes, 0, self.count - 1), self.sizes)
+        numbers = np.asarray(values).reshape(count)
+        first, last = self.start, self.start + self.count - 1
+        if not np.issubdtype(numbers.dtype, np.number) and numbers.dtype != bool:
+            raise ValueError(f"{numbers.tolist()[0]!r} is not a number from {first} to {last}")
+        wrong = ~((numbers >= first) & (numbers <= last) & (numbers == np.floor(numbers)))
+        if np.any(wrong):
+            raise ValueError(f"{numbers[wrong][0]} is not a whole number from {first} to {last}")
+        parts = np.unravel_index(numbers.astype(np.int64) - first, self.sizes)
         return np.stack(parts, axis=1).astype(np.float64)
 
     def builds(self, numbers: np.ndarray) -> Any:
@@ -211,7 +218,8 @@ def view_of(
         return BoxView(space, named(count), bounded)
     if isinstance(space, (spaces.Dict, spaces.Tuple)):
         is_tuple = isinstance(space, spaces.Tuple)
-        inner = dict(enumerate(space.spaces)) if is_tuple else dict(space.spaces)
+        given_spaces: Any = space.spaces
+        inner: dict[Any, Any] = dict(enumerate(given_spaces)) if is_tuple else dict(given_spaces)
         parts: dict[Any, View] = {}
         given = list(names) if names is not None else None
         for key, part in inner.items():
