@@ -55,7 +55,8 @@ impl PyAudit {
     }
 
     fn __repr__(&self) -> String {
-        let shown = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
+        let shown =
+            |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
         format!(
             "<Audit of {} cases: precision {}, recall {}>",
             self.audit.cases,

@@ -59,7 +59,8 @@ impl PythonEnvironment {
     fn begin(&self) -> PyResult<(Py<PyAny>, Vec<f64>)> {
         Python::attach(|py| {
             let actions = of_doubles(py, self.actions.iter().copied());
-            let begun = self.adapter.bind(py).call_method1("at", (self.seed, actions, self.steps))?;
+            let begun =
+                self.adapter.bind(py).call_method1("at", (self.seed, actions, self.steps))?;
             let (session, state): (Py<PyAny>, Bound<'_, PyBytes>) = begun.extract()?;
             Ok((session, doubles(state.as_bytes())))
         })

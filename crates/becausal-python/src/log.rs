@@ -100,7 +100,8 @@ impl PyLog {
         let data = self.log.transitions();
         let schema = data.schema();
         let columns = PyList::empty(py);
-        let numbers = |column: &Column| of_doubles(py, (0..column.len()).map(|row| column.get(row)));
+        let numbers =
+            |column: &Column| of_doubles(py, (0..column.len()).map(|row| column.get(row)));
         let episodes = (0..data.len()).map(|row| data.episode_of(row) as f64);
         columns.append(("episode", "integer", of_doubles(py, episodes)))?;
         for (at, slot) in schema.slots().iter().enumerate() {
@@ -207,7 +208,9 @@ pub fn read(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyLog> {
     let params = params(schema, ignore, missing)?;
-    let log = work(py, progress, None, move |listener| becausal::read(&path, &params.progress(listener)))?;
+    let log = work(py, progress, None, move |listener| {
+        becausal::read(&path, &params.progress(listener))
+    })?;
     Ok(PyLog::new(log))
 }
 

@@ -8,8 +8,8 @@ use becausal::model::ModelKind;
 use becausal::progress::{Advance, Listener};
 use becausal::text::counted;
 use becausal::{
-    Answer, Ask, AuditParams, DiscoverParams, Error, FitParams, OpenParams, Record, ReportParams, Run,
-    TrainParams,
+    Answer, Ask, AuditParams, DiscoverParams, Error, FitParams, OpenParams, Record, ReportParams,
+    Run, TrainParams,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -82,7 +82,9 @@ pub fn completed(run: Run, function: &Py<PyAny>) -> Result<Run, Error> {
         let completed = completed.bind(py).cast::<PyRun>()?;
         Ok(Run::clone(&completed.get().run))
     };
-    Python::attach(|py| complete(py).map_err(|exception| Error::File(exception.value(py).to_string())))
+    Python::attach(|py| {
+        complete(py).map_err(|exception| Error::File(exception.value(py).to_string()))
+    })
 }
 
 /// A moment, or a pair of episode and step of the data.
@@ -262,7 +264,9 @@ impl PyRun {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyAudit> {
         if let Some(other) = policy.filter(|policy| *policy != "random") {
-            return Err(error::invalid(format!("`policy` is {other:?}, expected \"random\" or None")));
+            return Err(error::invalid(format!(
+                "`policy` is {other:?}, expected \"random\" or None"
+            )));
         }
         let at_random = policy.is_some() || self.run.policy().is_none();
         let audit = self.ask(py, progress, move |run, progress| {
@@ -301,9 +305,8 @@ impl PyRun {
                 progress,
             })
         })?;
-        becausal::data::write_atomically(&path, page.html.as_bytes()).map_err(|problem| {
-            error::raised("FileError", format!("{}: {problem}", path.display()))
-        })
+        becausal::data::write_atomically(&path, page.html.as_bytes())
+            .map_err(|problem| error::raised("FileError", format!("{}: {problem}", path.display())))
     }
 
     /// Opens a page about the run in the browser, and returns its path.
@@ -318,11 +321,7 @@ impl PyRun {
 
     /// The same run with adapters of an agent and an environment.
     #[pyo3(signature = (environment=None, policy=None))]
-    fn _with(
-        &self,
-        environment: Option<Py<PyAny>>,
-        policy: Option<Py<PyAny>>,
-    ) -> PyResult<Self> {
+    fn _with(&self, environment: Option<Py<PyAny>>, policy: Option<Py<PyAny>>) -> PyResult<Self> {
         let mut run = Run::clone(&self.run);
         let callbacks: Arc<Callbacks> = Arc::default();
         let schema = || Arc::clone(self.run.schema());
@@ -346,14 +345,16 @@ impl PyRun {
     ) -> PyResult<Bound<'py, pyo3::types::PyBytes>> {
         let states = crate::bytes::doubles(states);
         let width = self.run.schema().state_slots().len().max(1);
-        let actions = self.ask(py, Some(pyo3::types::PyBool::new(py, false).as_any()), |run, _| {
-            let policy = run.policy().ok_or_else(|| Error::Missing {
-                part: "policy",
-                why: "it cannot act".to_owned(),
+        let actions =
+            self.ask(py, Some(pyo3::types::PyBool::new(py, false).as_any()), |run, _| {
+                let policy = run.policy().ok_or_else(|| Error::Missing {
+                    part: "policy",
+                    why: "it cannot act".to_owned(),
+                })?;
+                let states: Vec<Vec<f64>> =
+                    states.chunks_exact(width).map(<[f64]>::to_vec).collect();
+                Ok(policy.modes(&states))
             })?;
-            let states: Vec<Vec<f64>> = states.chunks_exact(width).map(<[f64]>::to_vec).collect();
-            Ok(policy.modes(&states))
-        })?;
         debug_assert_eq!(actions.len(), rows);
         Ok(crate::bytes::of_doubles(py, actions.into_iter().flatten()))
     }
@@ -440,8 +441,9 @@ pub fn fit(
         params = with_graph(params, graph)?;
     }
     let given = Arc::clone(&log.get().log);
-    let run =
-        work(py, progress, None, move |listener| becausal::fit(&given, &params.progress(listener)))?;
+    let run = work(py, progress, None, move |listener| {
+        becausal::fit(&given, &params.progress(listener))
+    })?;
     let run = PyRun::new(run);
     let (environment, policy) = (&log.get().environment, &log.get().policy);
     if environment.is_none() && policy.is_none() {
@@ -473,11 +475,7 @@ pub fn discover(
 /// Opens the folder of a run.
 #[pyfunction]
 #[pyo3(signature = (path, *, progress=None))]
-pub fn open(
-    py: Python<'_>,
-    path: PathBuf,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<PyRun> {
+pub fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<PyRun> {
     let is_there = path.exists();
     if !is_there {
         return Err(error::raised(

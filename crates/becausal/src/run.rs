@@ -462,7 +462,12 @@ impl Run {
         let record = Trajectory::recorded(&self.data, episode, step, horizon)?;
         let mut here = self.environment_at(episode, step)?;
         let mut actor = Agent::new(self.policy()).instead(&self.schema, action, record.steps());
-        Ok(self.checked(rollout(&mut here, Trajectory::begin(&self.schema), horizon, &mut actor))??)
+        Ok(self.checked(rollout(
+            &mut here,
+            Trajectory::begin(&self.schema),
+            horizon,
+            &mut actor,
+        ))??)
     }
 
     /// The environment's drawing of the state before a recorded step, where it can be replayed and drawn.

@@ -125,10 +125,7 @@ impl Values {
 ///
 /// # Errors
 /// When the columns do not fit the schema; with row and column.
-pub fn assemble(
-    columns: &[(String, Values)],
-    options: &ReadOptions,
-) -> Result<Recording, Problem> {
+pub fn assemble(columns: &[(String, Values)], options: &ReadOptions) -> Result<Recording, Problem> {
     let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
     let schema = options.schema.clone().ok_or(Problem::SchemaNeeded)?;
     check_names(&names)?;

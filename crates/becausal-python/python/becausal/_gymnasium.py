@@ -39,7 +39,10 @@ class Maker:
             id = env.removeprefix("gym:")
             if id.startswith("MiniGrid"):
                 _import_minigrid()
-            spec: Any = gymnasium.spec(id)
+            try:
+                spec: Any = gymnasium.spec(id)
+            except gymnasium.error.Error as error:
+                raise ArgumentError(f"{id}: {error}") from error
             return Maker(lambda: gymnasium.make(spec), id, spec.kwargs)
         if isinstance(env, gymnasium.vector.VectorEnv):
             raise ArgumentError(

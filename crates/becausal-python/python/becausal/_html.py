@@ -12,7 +12,7 @@ from typing import Any
 _CARD = "max-width:62rem;line-height:1.5"
 _PICTURE = "background:#ffffff;border-radius:8px;padding:6px;margin:.6rem 0;overflow-x:auto;color:#1b1b1b"
 _PRE = (
-    "white-space:pre-wrap;overflow-wrap:anywhere;background:transparent;color:inherit;"
+    "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere;background:transparent;color:inherit;"
     "font-size:.9em;margin:.4rem 0"
 )
 
