@@ -42,6 +42,8 @@ fn values<'py>(
         match &schema.variable_of(slot).kind {
             Kind::Boolean => dict.set_item(name, value != 0.0)?,
             kind @ Kind::Categorical(_) => dict.set_item(name, kind.show(value))?,
+            // Whole numbers of a schema are exact: below 2^53.
+            #[expect(clippy::cast_possible_truncation, reason = "a whole number")]
             Kind::Integer(_) => dict.set_item(name, value as i64)?,
             Kind::Continuous(_) => dict.set_item(name, value)?,
         }

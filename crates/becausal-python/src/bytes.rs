@@ -17,7 +17,7 @@ pub fn wholes(bytes: &[u8]) -> Vec<i64> {
 }
 
 /// The bytes of these numbers, for `numpy.frombuffer`.
-pub fn of_doubles<'py>(py: Python<'py>, numbers: impl Iterator<Item = f64>) -> Bound<'py, PyBytes> {
+pub fn of_doubles(py: Python<'_>, numbers: impl Iterator<Item = f64>) -> Bound<'_, PyBytes> {
     let bytes: Vec<u8> = numbers.flat_map(f64::to_ne_bytes).collect();
     PyBytes::new(py, &bytes)
 }

@@ -136,8 +136,8 @@ impl Environment for PythonEnvironment {
         let step = Python::attach(|py| -> PyResult<_> {
             let given = of_doubles(py, action.iter().copied());
             let step = session.bind(py).call_method1("step", (given,))?;
-            type Step<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, f64, bool, bool);
-            let (state, outcomes, reward, terminated, truncated): Step<'_> = step.extract()?;
+            let (state, outcomes, reward, terminated, truncated): SteppedBytes<'_> =
+                step.extract()?;
             let numbers = (doubles(state.as_bytes()), doubles(outcomes.as_bytes()));
             Ok((numbers, reward, terminated, truncated))
         });
@@ -156,7 +156,13 @@ impl Environment for PythonEnvironment {
     }
 }
 
-/// A built-in environment, one step at a time; `becausal.gymnasium` wraps it.
+/// State, outcomes, reward, terminated and truncated.
+type Stepped = (Vec<f64>, Vec<f64>, f64, bool, bool);
+
+/// The same, as a session of Python gives it.
+type SteppedBytes<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, f64, bool, bool);
+
+/// A built-in environment, one step at a time; `becausal._environments` wraps it.
 #[pyclass(name = "BuiltIn", module = "becausal._becausal", frozen)]
 pub struct PyBuiltIn {
     id: &'static str,
@@ -191,7 +197,7 @@ impl PyBuiltIn {
     }
 
     /// State, outcomes, reward, terminated and truncated.
-    fn step(&self, action: Vec<f64>) -> PyResult<(Vec<f64>, Vec<f64>, f64, bool, bool)> {
+    fn step(&self, action: Vec<f64>) -> PyResult<Stepped> {
         let mut environment = self.locked();
         let step = environment.step(&action).map_err(|error| error::of(Error::from(error)))?;
         let (state, outcomes) = (step.state.to_vec(), step.outcomes.to_vec());

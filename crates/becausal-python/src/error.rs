@@ -45,9 +45,10 @@ pub fn of(error: Error) -> PyErr {
         {
             "NotFoundError"
         }
-        Error::Data(DataError { problem: Problem::System { .. }, .. }) => "FileError",
+        Error::Run(_) | Error::Data(DataError { problem: Problem::System { .. }, .. }) => {
+            "FileError"
+        }
         Error::Data(_) | Error::Columns(_) => "DataError",
-        Error::Run(_) => "FileError",
         Error::Missing { .. } => "MissingError",
         _ => "Error",
     };

@@ -10,6 +10,9 @@
 //! Arrays cross the border as bytes: the stable ABI of Python 3.10 has no buffers, and a copy of a log costs
 //! less than a millisecond per megabyte.
 
+#![allow(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over by value")]
+#![allow(clippy::doc_link_with_quotes, clippy::doc_markdown, reason = "docstrings of Python")]
+
 mod answer;
 mod audit;
 mod bytes;

@@ -15,7 +15,8 @@ use crate::error;
 /// What Python code raised while the library called it, and whether it is to be called no more.
 #[derive(Default)]
 pub struct Callbacks {
-    raised: Mutex<Option<PyErr>>,
+    /// The exception and its words: Python must not be entered while the lock is held.
+    raised: Mutex<Option<(PyErr, String)>>,
     failed: AtomicBool,
     stopped: AtomicBool,
 }
@@ -23,8 +24,9 @@ pub struct Callbacks {
 impl Callbacks {
     /// Remembers the first exception.
     pub fn fail(&self, exception: PyErr) {
+        let words = exception.to_string();
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
-        raised.get_or_insert(exception);
+        raised.get_or_insert((exception, words));
         self.failed.store(true, Ordering::SeqCst);
     }
 
@@ -43,7 +45,7 @@ impl Callbacks {
         let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.failed.store(false, Ordering::SeqCst);
         self.stopped.store(false, Ordering::SeqCst);
-        raised
+        raised.map(|(exception, _)| exception)
     }
 }
 
@@ -147,9 +149,9 @@ impl Policy for PythonPolicy {
         let raised = self.callbacks.raised.lock().unwrap_or_else(PoisonError::into_inner);
         match &*raised {
             None => Ok(()),
-            Some(exception) => Err(EnvironmentError::Failed {
+            Some((_, words)) => Err(EnvironmentError::Failed {
                 environment: "the policy".to_owned(),
-                message: exception.to_string(),
+                message: words.clone(),
             }),
         }
     }

@@ -63,6 +63,25 @@ impl PyRun {
         }
     }
 
+    fn with_adapters(
+        &self,
+        environment: Option<Py<PyAny>>,
+        policy: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let mut run = Run::clone(&self.run);
+        let callbacks: Arc<Callbacks> = Arc::default();
+        let schema = || Arc::clone(self.run.schema());
+        if let Some(adapter) = environment {
+            let environment = PythonEnvironment::new(schema(), adapter, Arc::clone(&callbacks));
+            run = run.with_environment(AnyEnvironment::new(environment)).map_err(error::of)?;
+        }
+        if let Some(adapter) = policy {
+            let policy = PythonPolicy::new(schema(), adapter, Arc::clone(&callbacks));
+            run = run.with_policy(Arc::new(policy)).map_err(error::of)?;
+        }
+        Ok(Self { run: Arc::new(run), callbacks })
+    }
+
     fn answer(
         &self,
         py: Python<'_>,
@@ -319,21 +338,10 @@ impl PyRun {
         self.ask(py, None, move |run, _| run.save(&path))
     }
 
-    /// The same run with adapters of an agent and an environment.
+    /// The same run with adapters of an environment and an agent.
     #[pyo3(signature = (environment=None, policy=None))]
     fn _with(&self, environment: Option<Py<PyAny>>, policy: Option<Py<PyAny>>) -> PyResult<Self> {
-        let mut run = Run::clone(&self.run);
-        let callbacks: Arc<Callbacks> = Arc::default();
-        let schema = || Arc::clone(self.run.schema());
-        if let Some(adapter) = environment {
-            let environment = PythonEnvironment::new(schema(), adapter, Arc::clone(&callbacks));
-            run = run.with_environment(AnyEnvironment::new(environment)).map_err(error::of)?;
-        }
-        if let Some(adapter) = policy {
-            let policy = PythonPolicy::new(schema(), adapter, Arc::clone(&callbacks));
-            run = run.with_policy(Arc::new(policy)).map_err(error::of)?;
-        }
-        Ok(Self { run: Arc::new(run), callbacks })
+        self.with_adapters(environment, policy)
     }
 
     /// The agent's most likely actions in these states, as bytes.
@@ -450,7 +458,7 @@ pub fn fit(
         return Ok(run);
     }
     let cloned = |object: &Option<Py<PyAny>>| object.as_ref().map(|it| it.clone_ref(py));
-    run._with(cloned(environment), cloned(policy))
+    run.with_adapters(cloned(environment), cloned(policy))
 }
 
 /// Discovers the causal graph of a log.

@@ -168,8 +168,8 @@ impl PySchema {
         )
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        Ok((py.get_type::<Self>().into_any(), (self.schema.to_toml(),)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (String,)) {
+        (py.get_type::<Self>().into_any(), (self.schema.to_toml(),))
     }
 }
 

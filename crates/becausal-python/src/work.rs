@@ -158,7 +158,9 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
         Some((owner, pool)) if *owner == process => Ok(Arc::clone(pool)),
         other => {
             // The threads of another process cannot be joined: their pool is left alone.
-            other.iter().for_each(|(_, pool)| std::mem::forget(Arc::clone(pool)));
+            if let Some((_, pool)) = other {
+                std::mem::forget(Arc::clone(pool));
+            }
             let pool = ThreadPoolBuilder::new().build().map_err(|problem| {
                 error::raised("Error", format!("cannot start threads: {problem}"))
             })?;

@@ -255,6 +255,21 @@ def test_what_an_agent_raises_reaches_the_caller(car) -> None:
     assert tired.why((0, 0)).sentence, "it can be asked again"
 
 
+def test_threads_may_ask_about_one_agent(car) -> None:
+    import threading
+
+    moment = car.play(seed=3).at(10)
+    expected = car.why(moment).text
+    answers: list[str] = []
+    work = lambda: answers.extend(car.why(moment).text for _ in range(10))  # noqa: E731
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    assert answers == [expected] * 40
+
+
 def tired_environment():
     return becausal.record("MountainCar-v0", rows=200)._adapters()[0]
 

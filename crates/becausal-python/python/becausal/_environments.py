@@ -32,7 +32,7 @@ class BuiltInEnv(gymnasium.Env[np.ndarray, Any]):
             self.action_space = spaces.Discrete(len(self._actions[0]["labels"]))
         else:
             self.action_space = _box(self._actions)
-        self._last: list[float] = []
+        self._names = schema.outcomes
 
     def reset(self, *, seed: Optional[int] = None, options: Optional[dict[str, Any]] = None) -> tuple[np.ndarray, dict[str, Any]]:
         super().reset(seed=seed)
@@ -44,7 +44,7 @@ class BuiltInEnv(gymnasium.Env[np.ndarray, Any]):
             np.asarray(action, dtype=np.float64), self.action_space.low, self.action_space.high
         ).tolist()  # fmt: skip
         state, outcomes, reward, terminated, truncated = self._environment.step(taken)
-        info = dict(zip(self.schema.outcomes, outcomes))
+        info = dict(zip(self._names, outcomes))
         return self._seen(state), reward, terminated, truncated, info
 
     def _seen(self, state: list[float]) -> np.ndarray:
