@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -29,6 +32,17 @@ def test_an_environment_of_gymnasium_is_recorded_fitted_asked_and_audited(folder
     assert "push" in program(folder, "explain", "run", "--step", "3", "--brief")
     audit = json.loads(program(folder, "audit", "run", "--policy", "random", "--states", "4", "--json", "-q"))
     assert audit["cases"] == 8
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+def test_ctrl_c_ends_the_program(folder) -> None:
+    program(folder, "collect", "gym:MountainCar-v0", "-n", "600", "-o", "short.npz", "-q")
+    words = ["fit", "short.npz", "-o", "long", "--members", "200", "--steps", "100000", "-q"]
+    process = subprocess.Popen([sys.executable, "-m", "becausal", *words], cwd=folder)
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) != 0
+    assert not (folder / "long").exists()
 
 
 def test_options_go_to_the_environment(folder) -> None:

@@ -43,7 +43,7 @@ class Maker:
                 spec: Any = gymnasium.spec(id)
             except gymnasium.error.Error as error:
                 raise ArgumentError(f"{id}: {error}") from error
-            return Maker(lambda: gymnasium.make(spec), id, spec.kwargs)
+            return Maker(lambda: gymnasium.make(spec, disable_env_checker=True), id, spec.kwargs)
         if isinstance(env, gymnasium.vector.VectorEnv):
             raise ArgumentError(
                 "a vector environment cannot be made again copy by copy: give its id, or a function that "
@@ -56,7 +56,7 @@ class Maker:
                     f"{env} does not say how it was made (its spec is None), and what would have happened "
                     "is tried in fresh copies: give a function that makes it, lambda: MyEnv(...)"
                 )
-            return Maker(lambda: gymnasium.make(spec), spec.id, spec.kwargs)
+            return Maker(lambda: gymnasium.make(spec, disable_env_checker=True), spec.id, spec.kwargs)
         if callable(env):
             name = "environment"
 

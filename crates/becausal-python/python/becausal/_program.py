@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import signal
 import sys
 from typing import Any, Optional
 
@@ -46,6 +47,8 @@ def main(arguments: list[str]) -> int:
 
         return completed(run, None, policy, None)
 
+    # The program has its own way with Ctrl-C; Python would only hear it when the command is done.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _becausal.main(["becausal", *arguments], complete)
 
 
