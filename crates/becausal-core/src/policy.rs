@@ -14,6 +14,12 @@ pub trait Policy: Sync {
     /// The most likely action.
     fn mode(&self, state: &[f64]) -> Vec<f64>;
 
+    /// The most likely action in each of these states. A policy that answers many states at once as
+    /// fast as one overrides it.
+    fn modes(&self, states: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        states.iter().map(|state| self.mode(state)).collect()
+    }
+
     /// An action drawn from the policy's distribution. All randomness comes from `stream`: with
     /// the same stream, two states with the same distribution get the same action.
     fn sample(&self, state: &[f64], stream: &mut Stream) -> Vec<f64>;
@@ -23,6 +29,21 @@ pub trait Policy: Sync {
     fn probabilities(&self, states: &[Vec<f64>], actions: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
         let _ = (states, actions);
         None
+    }
+
+    /// Whether it answers thousands of states in a moment. What asks for so many leaves a slow policy alone.
+    fn is_quick(&self) -> bool {
+        true
+    }
+
+    /// Whether it could answer so far. A policy of another language or process may fail at any time: it
+    /// then gives some action, and says here what went wrong. Whoever asked it checks before the answers
+    /// are used.
+    ///
+    /// # Errors
+    /// With the first failure, in words.
+    fn check(&self) -> Result<(), EnvironmentError> {
+        Ok(())
     }
 }
 

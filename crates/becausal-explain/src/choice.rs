@@ -18,7 +18,7 @@ pub struct Choice {
     pub likeliest: Vec<f64>,
     /// Every action with its probability, the most likely first; `None` where the policy gives none.
     pub odds: Option<Vec<(Vec<f64>, f64)>>,
-    /// What the choice owes to the state variables.
+    /// What the choice owes to the state variables; empty where the policy is too slow to be asked.
     pub reasons: Vec<Reason>,
 }
 
@@ -52,7 +52,9 @@ impl Choice {
             odds.sort_by(|left, right| right.1.total_cmp(&left.1));
             Some(odds)
         });
-        let targets = if numbers(schema).is_empty() {
+        let targets = if !policy.is_quick() {
+            Vec::new()
+        } else if numbers(schema).is_empty() {
             vec![ReasonTarget::Probability]
         } else {
             numbers(schema).into_iter().map(ReasonTarget::Number).collect()
@@ -83,11 +85,11 @@ impl Choice {
 impl ReasonTarget {
     fn values(self, policy: &dyn Policy, states: &[Vec<f64>], taken: &[f64]) -> Vec<f64> {
         match self {
-            Self::Number(slot) => states.iter().map(|state| policy.mode(state)[slot]).collect(),
+            Self::Number(slot) => policy.modes(states).iter().map(|action| action[slot]).collect(),
             Self::Probability => {
-                let certain = |state: &Vec<f64>| f64::from(u8::from(policy.mode(state) == taken));
+                let certain = |action: &Vec<f64>| f64::from(u8::from(action == taken));
                 policy.probabilities(states, &[taken.to_vec()]).map_or_else(
-                    || states.iter().map(certain).collect(),
+                    || policy.modes(states).iter().map(certain).collect(),
                     |probabilities| probabilities.concat(),
                 )
             }

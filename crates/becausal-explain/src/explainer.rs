@@ -26,6 +26,10 @@ use becausal_model::{Dynamics, ModelWorld, Noise};
 /// A label that is more probable than this is not called a matter of chance.
 const CERTAIN: f64 = 0.95;
 
+/// A label of the other course that is less probable than this is a caveat: at even odds of three labels, as on
+/// slippery ice, it is a guess.
+const PROBABLE: f64 = 0.75;
+
 /// Why an action: its causal chain, the explanans, and the evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Why {
@@ -140,6 +144,13 @@ impl<'a> Explainer<'a> {
         let mut doubts = Vec::new();
         if credit.difference() < 0.0 && change.action.is_some() {
             doubts.push(Doubt::Worse { difference: credit.difference() });
+        }
+        if let Some(&(node, probability)) = chances
+            .iter()
+            .filter(|(_, probability)| *probability < PROBABLE)
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+        {
+            doubts.push(Doubt::Chance { node, probability });
         }
         let change = change.clone();
         Ok(Contrast { change, factual, counterfactual, minimal, credit, doubts, scale, chances })

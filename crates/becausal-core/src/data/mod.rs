@@ -48,7 +48,7 @@ pub use missing::Missing;
 pub use origin::Origin;
 #[cfg(feature = "parquet")]
 pub use parquet::is_decoding_parquet;
-pub use read::{MAX_SCHEMA_BYTES, ReadOptions, Recording, read, schema_path};
+pub use read::{MAX_SCHEMA_BYTES, ReadOptions, Recording, Values, assemble, read, schema_path};
 pub use statistics::Spread;
 pub use transitions::{EpisodeSplit, Row, Transitions};
 pub use write::{Format, Writer, write, write_heard};

@@ -68,7 +68,9 @@ impl Run {
         let environment = self.audited_environment()?;
         let direct = params.direct.clone().or_else(|| self.direct_effects());
         let params = AuditParams { direct, ..params.clone() };
-        Ok(audit(environment, &self.model, policy, &self.data, &params)?)
+        let audit = audit(environment, &self.model, policy, &self.data, &params);
+        policy.check()?;
+        Ok(audit?)
     }
 
     /// Which effects depend directly on the action: by the rules of the environment where they are known, or by trying,

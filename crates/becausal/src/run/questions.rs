@@ -28,7 +28,8 @@ impl Run {
     /// # Errors
     /// When a parameter is out of its range, or the moment is of other variables.
     pub fn why(&self, moment: &Moment, ask: &Ask) -> Result<Answer, Error> {
-        Ok(Answer::Why(Box::new(self.explainer(ask)?.why(moment)?)))
+        let why = self.explainer(ask)?.why(moment);
+        Ok(Answer::Why(Box::new(self.checked(why)??)))
     }
 
     /// Why this action and not another: `depot`, or `main=0.5,lateral=-1`?
@@ -49,7 +50,8 @@ impl Run {
             return Err(ExplainError::SameAction { action }.into());
         }
         self.check_seen(action, &change)?;
-        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
+        let contrast = self.explainer(ask)?.what_if(moment, &change);
+        Ok(Answer::Contrast(Box::new(self.checked(contrast)??)))
     }
 
     /// What if the state, the action or both had been different: `money=400,build=none`?
@@ -60,7 +62,8 @@ impl Run {
     pub fn what_if(&self, moment: &Moment, change: &str, ask: &Ask) -> Result<Answer, Error> {
         let (text, change) = (change, Change::parse(&self.schema, change, moment.action())?);
         self.check_seen(text, &change)?;
-        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
+        let contrast = self.explainer(ask)?.what_if(moment, &change);
+        Ok(Answer::Contrast(Box::new(self.checked(contrast)??)))
     }
 
     /// Refuses an action with a label that the data never have: nothing was learned about it.
