@@ -28,7 +28,9 @@ pub fn run(common: &Common, arguments: &Envs) -> Result<String, Failure> {
     } else if arguments.schema {
         entry.schema().to_toml()
     } else if common.json {
-        describe::line(&as_json(entry))
+        let mut value = as_json(entry);
+        value["trial"] = json!(entry.trial().as_ref().map(trial_as_json));
+        describe::line(&value)
     } else {
         show(entry)
     })
@@ -111,14 +113,13 @@ fn as_json(entry: &Entry) -> Value {
         .map(|option| json!({ "name": option.name, "default": option.default, "description": option.description }))
         .collect();
     value["truth"] = json!(entry.truth().as_ref().map(truth_as_json));
-    value["trial"] = json!(entry.trial().as_ref().map(trial_as_json));
     value
 }
 
 /// What was found by trying: the causes of every effect, the strongest first.
 fn show_trial(text: &mut String, trial: &Trial) {
     for circumstance in &trial.circumstances {
-        let _ = writeln!(text, "what causes what {}, by trying", circumstance.name);
+        let _ = writeln!(text, "what causes what {}, found by trying", circumstance.name);
         let mut table = Table::new([("", Alignment::Left); 2]);
         for (effect, name) in trial.effects.iter().enumerate() {
             let mut parents = circumstance.parents(effect, NEGLIGIBLE);

@@ -14,7 +14,7 @@ pub trait Policy: Sync {
     /// The most likely action.
     fn mode(&self, state: &[f64]) -> Vec<f64>;
 
-    /// The most likely action in each of these states. A policy that answers many states at once as
+    /// The most likely action in each of these states, as many as there are. A policy that answers many states at once as
     /// fast as one overrides it.
     fn modes(&self, states: &[Vec<f64>]) -> Vec<Vec<f64>> {
         states.iter().map(|state| self.mode(state)).collect()
@@ -25,7 +25,7 @@ pub trait Policy: Sync {
     fn sample(&self, state: &[f64], stream: &mut Stream) -> Vec<f64>;
 
     /// How likely each of `actions` is in each of `states`: `[states][actions]`. `None` from a policy that
-    /// only names its action, and where actions are numbers.
+    /// only names its action, and where actions are continuous numbers. As many rows as states.
     fn probabilities(&self, states: &[Vec<f64>], actions: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
         let _ = (states, actions);
         None

@@ -1,38 +1,52 @@
-//! Which state variables a number owes its value to: Shapley values.
+//! Which state variables numbers owe their values to: Shapley values.
 //!
-//! The number is any function of the state, for instance how likely the agent's action is. A coalition S of
-//! variables is worth the mean of that number when the variables in S have their values and the others have
-//! values that occur together with them: those of the recorded states that are nearest in S. So no state is
-//! asked about that could not be. The Shapley value of a variable is its mean contribution over all orders in
-//! which the variables can join; together they make up the difference between the number here and its mean over
-//! the data.
+//! The numbers are any function of the state, for instance how likely the agent's action is. A coalition S of
+//! variables is worth the mean of the number when the variables in S have their values and the others have
+//! values that occur together with them: those of the recorded states that are nearest in S. So the states that
+//! are asked about are close to recorded ones. The Shapley value of a variable is its mean contribution over all orders
+//! in which the variables can join; together they make up the difference between the number here and its mean over
+//! the recorded states.
 //!
 //! Variables that the function does not read are no players. Otherwise one that merely goes together with a
 //! variable that is read would share its credit.
 
 use std::ops::Range;
 
-use becausal_core::schema::{Kind, Schema};
+use becausal_core::schema::Schema;
 use becausal_core::{Shape, Stream, Transitions};
 
 /// Recorded states to draw from, at most.
 const STATES: usize = 2_000;
 
-/// Players up to which all coalitions are asked about; beyond, orders are drawn.
-const MAX_EXACT: usize = 12;
+/// Recorded states without which nothing is attributed.
+const MIN_STATES: usize = 32;
 
-/// States that are asked about for one attribution, at most: what a network of two layers of 64 answers in some
-/// ten milliseconds.
+/// Players up to which all coalitions are asked about; beyond, orders are drawn. With ten, 1,024 coalitions of
+/// [`MIN_DRAWS`] draws make [`ASKED`] states.
+const MAX_EXACT: usize = 10;
+
+/// States that all coalitions together ask about: what a network of two layers of 64 answers in some ten
+/// milliseconds.
 const ASKED: usize = 1 << 14;
 
-/// The fewest and most states drawn for a coalition. Even, because the two halves of the draws tell the error.
-const DRAWS: Range<usize> = 16..128;
+/// The fewest and most states drawn for a coalition.
+const MIN_DRAWS: usize = 16;
+const MAX_DRAWS: usize = 128;
 
-/// Orders in which more than [`MAX_EXACT`] players join. Even, as above.
+/// Orders in which more than [`MAX_EXACT`] players join; a multiple of two for every batch.
 const ORDERS: usize = 64;
 
-/// Shares of a number that are told apart from 0: rounding of a network in single precision.
+/// Parts of the draws whose differences tell the error.
+const BATCHES: usize = 8;
+
+/// States in which a variable is replaced to see whether it is read.
+const TRIED: usize = 128;
+
+/// Differences up to this are those of rounding in a network in single precision.
 const ROUNDING: f64 = 1e-6;
+
+/// Many numbers for many states: `[states][numbers]`.
+pub type Numbers<'a> = dyn Fn(&[Vec<f64>]) -> Vec<Vec<f64>> + 'a;
 
 /// Recorded states that values are drawn from.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,227 +59,289 @@ pub struct Company {
     scales: Vec<Option<f64>>,
 }
 
-/// What each variable contributes.
+/// What each variable contributes to a number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribution {
-    /// The mean of the number over the data.
+    /// The mean of the number over the recorded states.
     pub usual: f64,
     /// The number here.
     pub here: f64,
     /// `[state variables]`: what the variable adds. All add up to `here - usual`.
     pub shares: Vec<f64>,
-    /// `[state variables]`: the standard error of `shares` from the draws.
+    /// `[state variables]`: the standard error of `shares`, from parts of the draws.
     pub errors: Vec<f64>,
 }
 
 impl Company {
-    /// States at even distances in the data.
+    /// Some of the states in the data, in no order: what is drawn from them does not follow the episodes' rhythm.
     #[must_use]
     pub fn of(data: &Transitions) -> Self {
         let schema = data.schema();
-        let count = data.len().min(STATES);
-        let state = |at: usize| {
-            let row = (2 * at + 1) * data.len() / (2 * count);
-            schema.state_slots().map(|slot| data.column(slot).get(row)).collect()
-        };
-        Self::of_states(schema, (0..count).map(state).collect())
+        let rows = Stream::new(0).permutation(data.len());
+        let state =
+            |&row: &usize| schema.state_slots().map(|slot| data.column(slot).get(row)).collect();
+        Self::of_states(schema, rows.iter().take(STATES).map(state).collect())
     }
 
-    /// These states.
+    /// These states, which are in no order.
     #[must_use]
     pub fn of_states(schema: &Schema, states: Vec<Vec<f64>>) -> Self {
+        let first = schema.state_slots().start;
         let scale = |slot: usize| {
-            let is_number =
-                matches!(schema.variable_of(slot).kind, Kind::Continuous(_) | Kind::Integer(_));
-            is_number.then(|| deviation(&states, slot - schema.state_slots().start))
+            let is_label = schema.variable_of(slot).kind.is_label();
+            (!is_label).then(|| deviation(&states, slot - first))
         };
-        Self {
-            variables: Shape::of(schema).states,
-            scales: schema.state_slots().map(scale).collect(),
-            states,
-        }
+        let scales = schema.state_slots().map(scale).collect();
+        Self { variables: Shape::of(schema).states, scales, states }
     }
 
-    /// Attributes the value of `number` in a state to the state's variables. `number` answers many states at
-    /// once. `None` where there are no recorded states.
-    pub fn attribute(
-        &self,
-        state: &[f64],
-        number: &dyn Fn(&[Vec<f64>]) -> Vec<f64>,
-    ) -> Option<Attribution> {
-        if self.states.is_empty() {
+    /// Attributes the values of `numbers` in a state to the state's variables, each number apart. `None` where there
+    /// are too few recorded states.
+    pub fn attribute(&self, state: &[f64], numbers: &Numbers<'_>) -> Option<Vec<Attribution>> {
+        if self.states.len() < MIN_STATES {
             return None;
         }
-        let players = self.read_by(state, number);
-        let game = Game { company: self, state, number, players: &players };
-        let (halves, usual) = if players.len() <= MAX_EXACT { game.exact() } else { game.drawn() };
-        let mut attribution = Attribution {
-            usual,
-            here: number(&[state.to_vec()])[0],
-            shares: vec![0.0; self.variables.len()],
-            errors: vec![0.0; self.variables.len()],
+        let players = self.read_by(state, numbers);
+        let here = numbers(&[state.to_vec()]).remove(0);
+        let usual = means(&numbers(&self.states), here.len());
+        let game =
+            Game { company: self, state, numbers, players: &players, here: &here, usual: &usual };
+        let (shares, errors) = if players.len() <= MAX_EXACT { game.exact() } else { game.drawn() };
+        let of_number = |number: usize| {
+            let of_variable = |of_players: &[Vec<f64>]| {
+                let mut all = vec![0.0; self.variables.len()];
+                for (&variable, values) in players.iter().zip(of_players) {
+                    all[variable] = values[number];
+                }
+                all
+            };
+            Attribution {
+                usual: usual[number],
+                here: here[number],
+                shares: of_variable(&shares),
+                errors: of_variable(&errors),
+            }
         };
-        for (at, &variable) in players.iter().enumerate() {
-            let (first, second) = (halves[0][at], halves[1][at]);
-            attribution.shares[variable] = f64::midpoint(first, second);
-            attribution.errors[variable] = (first - second).abs() / 2.0;
-        }
-        Some(attribution)
+        Some((0..here.len()).map(of_number).collect())
     }
 
-    /// The variables that change the number when they take a recorded value here, or this value in a recorded
-    /// state.
-    fn read_by(&self, state: &[f64], number: &dyn Fn(&[Vec<f64>]) -> Vec<f64>) -> Vec<usize> {
-        let others: Vec<&Vec<f64>> =
-            evenly(self.states.len(), DRAWS.end).map(|at| &self.states[at]).collect();
+    /// The variables that change a number when they take a recorded value here, or this value in a recorded state.
+    fn read_by(&self, state: &[f64], numbers: &Numbers<'_>) -> Vec<usize> {
+        let others = &self.states[..self.states.len().min(TRIED)];
         let mut asked = vec![state.to_vec()];
-        asked.extend(others.iter().map(|other| (*other).clone()));
+        asked.extend_from_slice(others);
         for variable in &self.variables {
-            for other in &others {
-                let mut here = state.to_vec();
+            for other in others {
+                let (mut here, mut there) = (state.to_vec(), other.clone());
                 here[variable.clone()].copy_from_slice(&other[variable.clone()]);
-                let mut there = (*other).clone();
                 there[variable.clone()].copy_from_slice(&state[variable.clone()]);
                 asked.extend([here, there]);
             }
         }
-        let answers = number(&asked);
+        let answers = numbers(&asked);
         let (base, answers) = answers.split_at(1 + others.len());
+        let differ = |left: &[f64], right: &[f64]| {
+            left.iter().zip(right).any(|(left, right)| (left - right).abs() > ROUNDING)
+        };
         let is_read = |variable: &usize| {
             let own = &answers[2 * variable * others.len()..][..2 * others.len()];
-            let pairs = own.chunks_exact(2).zip(&base[1..]);
-            pairs.into_iter().any(|(pair, there)| {
-                (pair[0] - base[0]).abs() > ROUNDING || (pair[1] - there).abs() > ROUNDING
-            })
+            let mut pairs = own.chunks_exact(2).zip(&base[1..]);
+            pairs.any(|(pair, there)| differ(&pair[0], &base[0]) || differ(&pair[1], there))
         };
         (0..self.variables.len()).filter(is_read).collect()
     }
 
-    /// The recorded states nearest to a state in these variables, `count` of them. Where more are equally near,
-    /// as with labels, they are taken evenly. States that are the same in all of them need no company of others.
-    fn nearest(&self, state: &[f64], variables: &[usize], count: usize) -> Vec<usize> {
-        let distance = |other: &Vec<f64>| -> f64 {
-            let slots = variables.iter().flat_map(|&variable| self.variables[variable].clone());
-            slots
-                .map(|slot| match self.scales[slot] {
-                    Some(scale) => ((state[slot] - other[slot]) / scale).powi(2),
-                    None => f64::from(u8::from(state[slot] != other[slot])),
-                })
-                .sum()
+    /// The squared distance of every recorded state in one variable: in standard deviations, or 1 for another label.
+    fn distances(&self, state: &[f64], variable: usize) -> Vec<f64> {
+        let slots = self.variables[variable].clone();
+        let distance = |other: &Vec<f64>| {
+            let each = slots.clone().map(|slot| match self.scales[slot] {
+                Some(scale) => ((state[slot] - other[slot]) / scale).powi(2),
+                None => f64::from(u8::from(state[slot] != other[slot])),
+            });
+            each.sum()
         };
-        let mut order: Vec<(f64, usize)> =
-            self.states.iter().enumerate().map(|(at, other)| (distance(other), at)).collect();
-        order.sort_by(|left, right| left.0.total_cmp(&right.0).then(left.1.cmp(&right.1)));
-        let same = order.partition_point(|(distance, _)| *distance == 0.0);
-        let count = count.min(if same < DRAWS.start { order.len() } else { same });
-        let farthest = order[count - 1].0;
-        let nearer = order.partition_point(|(distance, _)| *distance < farthest);
-        let tied = order.partition_point(|(distance, _)| *distance <= farthest) - nearer;
-        let near = order[..nearer].iter().map(|(_, at)| *at);
-        near.chain(evenly(tied, count - nearer).map(|at| order[nearer + at].1)).collect()
+        self.states.iter().map(distance).collect()
     }
 }
 
-/// A state whose value is shared out among players.
+/// The `count` nearest states, given their distances. Where at least [`MIN_DRAWS`] are the same, only those.
+fn nearest(distances: &[f64], count: usize) -> Vec<usize> {
+    let same: Vec<usize> =
+        (0..distances.len()).filter(|&at| distances[at] == 0.0).take(count).collect();
+    if same.len() >= MIN_DRAWS {
+        return same;
+    }
+    let count = count.min(distances.len());
+    let mut order: Vec<usize> = (0..distances.len()).collect();
+    let nearer = |left: &usize, right: &usize| {
+        distances[*left].total_cmp(&distances[*right]).then(left.cmp(right))
+    };
+    if count < order.len() {
+        order.select_nth_unstable_by(count, nearer);
+        order.truncate(count);
+    }
+    order.sort_unstable();
+    order
+}
+
+/// A state whose numbers are shared out among players.
 struct Game<'a> {
     company: &'a Company,
     state: &'a [f64],
-    number: &'a dyn Fn(&[Vec<f64>]) -> Vec<f64>,
+    numbers: &'a Numbers<'a>,
     /// State variables.
     players: &'a [usize],
+    /// What all players are worth.
+    here: &'a [f64],
+    /// What nobody is worth.
+    usual: &'a [f64],
 }
 
+/// What a coalition is worth: by all draws, then by each batch of them; `[1 + batches][numbers]`.
+type Worth = Vec<Vec<f64>>;
+
 impl Game<'_> {
-    /// The Shapley values of the players from each half of the draws, and the worth of nobody.
-    fn exact(&self) -> ([Vec<f64>; 2], f64) {
+    /// The Shapley values of the players and their standard errors, `[players][numbers]`.
+    fn exact(&self) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
         let count = self.players.len();
-        let coalitions: Vec<Vec<usize>> = (0..1_usize << count)
-            .map(|set| (0..count).filter(|player| set >> player & 1 == 1).collect())
-            .collect();
-        let draws = (ASKED >> count).clamp(DRAWS.start, DRAWS.end);
-        let worths = self.worths(&coalitions, draws);
-        let halves = [0, 1].map(|half| {
-            let share = |player: usize| {
-                let without = (0..coalitions.len()).filter(|set| set >> player & 1 == 0);
-                let gain = |set: usize| {
-                    let size = coalitions[set].len();
-                    let gain = worths[set | 1 << player][half] - worths[set][half];
-                    gain / (count as f64 * binomial(count - 1, size))
-                };
-                without.map(gain).sum()
+        if count == 0 {
+            return (Vec::new(), Vec::new());
+        }
+        let own: Vec<Vec<f64>> = self.own_distances();
+        let full = (1_usize << count) - 1;
+        let draws = (ASKED >> count).clamp(MIN_DRAWS, MAX_DRAWS);
+        let mut asked = Vec::new();
+        for set in 1..full {
+            let members: Vec<usize> = (0..count).filter(|player| set >> player & 1 == 1).collect();
+            let mut distances = own[members[0]].clone();
+            for &member in &members[1..] {
+                distances.iter_mut().zip(&own[member]).for_each(|(sum, own)| *sum += own);
+            }
+            asked.push((members, nearest(&distances, draws)));
+        }
+        let mut worths = vec![known(self.usual)];
+        worths.extend(self.worths(&asked));
+        worths.push(known(self.here));
+        let shares = |part: usize| -> Vec<Vec<f64>> {
+            let of_player = |player: usize| {
+                let mut share = vec![0.0; self.here.len()];
+                for set in (0..full).filter(|set| set >> player & 1 == 0) {
+                    let weight =
+                        1.0 / (count as f64 * binomial(count - 1, set.count_ones() as usize));
+                    let (with, without) = (&worths[set | 1 << player][part], &worths[set][part]);
+                    for (share, (with, without)) in share.iter_mut().zip(with.iter().zip(without)) {
+                        *share += weight * (with - without);
+                    }
+                }
+                share
             };
-            (0..count).map(share).collect()
-        });
-        (halves, f64::midpoint(worths[0][0], worths[0][1]))
+            (0..count).map(of_player).collect()
+        };
+        let batches: Vec<Vec<Vec<f64>>> = (1..=BATCHES).map(shares).collect();
+        (shares(0), errors(&batches))
     }
 
-    /// The same, from orders that are drawn, each of them followed by its reverse.
-    fn drawn(&self) -> ([Vec<f64>; 2], f64) {
+    /// The same, from orders that are drawn, each of them followed by its reverse. Every batch of orders has its
+    /// own draws for the error, which is therefore rather too large.
+    fn drawn(&self) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
         let count = self.players.len();
+        let own = self.own_distances();
         let mut stream = Stream::new(0);
-        let mut orders: Vec<Vec<usize>> = Vec::with_capacity(ORDERS);
-        for _ in 0..ORDERS / 2 {
-            let order = stream.permutation(count);
-            orders.push(order.iter().rev().copied().collect());
-            orders.push(order);
-        }
-        let mut halves = [vec![0.0; count], vec![0.0; count]];
-        let mut usual = 0.0;
-        for (at, order) in orders.iter().enumerate() {
-            let coalitions: Vec<Vec<usize>> =
-                (0..=count).map(|joined| order[..joined].to_vec()).collect();
-            let worths = self.worths(&coalitions, DRAWS.start);
-            let worth = |joined: usize| f64::midpoint(worths[joined][0], worths[joined][1]);
-            usual = worth(0);
-            // Orders 0 and 1 are each other's reverse, and go into the same half.
-            let half = &mut halves[at / 2 % 2];
-            for (joined, &player) in order.iter().enumerate() {
-                half[player] += (worth(joined + 1) - worth(joined)) / (ORDERS / 2) as f64;
+        let nothing = vec![vec![0.0; self.here.len()]; count];
+        let mut shares = nothing.clone();
+        let mut batches = vec![nothing; BATCHES];
+        for pair in 0..ORDERS / 2 {
+            let forwards = stream.permutation(count);
+            let backwards: Vec<usize> = forwards.iter().rev().copied().collect();
+            for order in [forwards, backwards] {
+                let mut distances = vec![0.0; self.company.states.len()];
+                let mut asked = Vec::new();
+                for joined in 1..count {
+                    let newest = &own[order[joined - 1]];
+                    distances.iter_mut().zip(newest).for_each(|(sum, own)| *sum += own);
+                    asked.push((order[..joined].to_vec(), nearest(&distances, MIN_DRAWS)));
+                }
+                let mut worths = vec![known(self.usual)];
+                worths.extend(self.worths(&asked));
+                worths.push(known(self.here));
+                let batch = pair % BATCHES;
+                for (joined, &player) in order.iter().enumerate() {
+                    for number in 0..self.here.len() {
+                        let gain = |part: usize| {
+                            worths[joined + 1][part][number] - worths[joined][part][number]
+                        };
+                        shares[player][number] += gain(0) / ORDERS as f64;
+                        batches[batch][player][number] +=
+                            gain(1 + batch) * (BATCHES as f64 / ORDERS as f64);
+                    }
+                }
             }
         }
-        (halves, usual)
+        (shares, errors(&batches))
     }
 
-    /// What each coalition is worth, by each half of the draws.
-    fn worths(&self, coalitions: &[Vec<usize>], draws: usize) -> Vec<[f64; 2]> {
+    fn own_distances(&self) -> Vec<Vec<f64>> {
+        self.players.iter().map(|&player| self.company.distances(self.state, player)).collect()
+    }
+
+    /// What each coalition is worth, given the recorded states that complete it.
+    fn worths(&self, coalitions: &[(Vec<usize>, Vec<usize>)]) -> Vec<Worth> {
         let mut asked = Vec::new();
-        let mut sizes = Vec::with_capacity(coalitions.len());
-        for coalition in coalitions {
-            let members: Vec<usize> =
-                coalition.iter().map(|&player| self.players[player]).collect();
-            let near = self.company.nearest(self.state, &members, draws);
-            sizes.push(near.len());
-            asked.extend(near.into_iter().map(|at| {
-                let mut other = self.company.states[at].clone();
-                for slot in
-                    members.iter().flat_map(|&variable| self.company.variables[variable].clone())
-                {
-                    other[slot] = self.state[slot];
+        for (members, others) in coalitions {
+            for &at in others {
+                let mut state = self.company.states[at].clone();
+                for &member in members {
+                    let slots = self.company.variables[self.players[member]].clone();
+                    state[slots.clone()].copy_from_slice(&self.state[slots]);
                 }
-                other
-            }));
+                asked.push(state);
+            }
         }
-        let answers = (self.number)(&asked);
+        let answers = (self.numbers)(&asked);
         let mut rest = &answers[..];
         let mut worths = Vec::with_capacity(coalitions.len());
-        for size in sizes {
-            let (own, after) = rest.split_at(size);
+        for (_, others) in coalitions {
+            let (own, after) = rest.split_at(others.len());
             rest = after;
-            // Every other one, so that both halves are as near.
-            let half = |first: usize| {
-                let each = own.iter().skip(first.min(size - 1)).step_by(2);
-                each.clone().sum::<f64>() / each.count() as f64
+            let count = self.here.len();
+            let batch = |first: usize| {
+                let each: Vec<Vec<f64>> =
+                    own.iter().skip(first).step_by(BATCHES).cloned().collect();
+                means(&each, count)
             };
-            worths.push([half(0), half(1)]);
+            worths
+                .push(std::iter::once(means(own, count)).chain((0..BATCHES).map(batch)).collect());
         }
         worths
     }
 }
 
-/// `count` numbers at even distances below `of`.
-fn evenly(of: usize, count: usize) -> impl Iterator<Item = usize> {
-    let count = count.min(of);
-    (0..count).map(move |at| (2 * at + 1) * of / (2 * count))
+/// A worth that needs no draws.
+fn known(numbers: &[f64]) -> Worth {
+    vec![numbers.to_vec(); 1 + BATCHES]
+}
+
+/// The standard error of the mean of batches, `[batches][players][numbers]`.
+fn errors(batches: &[Vec<Vec<f64>>]) -> Vec<Vec<f64>> {
+    let count = batches.len() as f64;
+    let error = |player: usize, number: usize| {
+        let each = batches.iter().map(|batch| batch[player][number]);
+        let mean = each.clone().sum::<f64>() / count;
+        let squares: f64 = each.map(|share| (share - mean).powi(2)).sum();
+        (squares / (count - 1.0) / count).sqrt()
+    };
+    let players = batches.first().map_or(0, Vec::len);
+    (0..players)
+        .map(|player| (0..batches[0][player].len()).map(|number| error(player, number)).collect())
+        .collect()
+}
+
+/// The means of the columns of `[rows][columns]`.
+fn means(rows: &[Vec<f64>], columns: usize) -> Vec<f64> {
+    let mean =
+        |column: usize| rows.iter().map(|row| row[column]).sum::<f64>() / rows.len().max(1) as f64;
+    (0..columns).map(mean).collect()
 }
 
 fn deviation(states: &[Vec<f64>], slot: usize) -> f64 {
@@ -285,11 +361,10 @@ mod tests {
     use super::*;
 
     fn schema(kinds: &[&str]) -> Schema {
-        let mut text = String::from("name = \"test\"\n[state]\n");
-        for (at, kind) in kinds.iter().enumerate() {
-            text += &format!("x{at} = {{ kind = \"{kind}\" }}\n");
-        }
-        text += "[action]\na = { kind = \"boolean\" }\n";
+        let variable = |(at, kind): (usize, &&str)| format!("x{at} = {{ kind = \"{kind}\" }}\n");
+        let states: String = kinds.iter().enumerate().map(variable).collect();
+        let text =
+            format!("name = \"test\"\n[state]\n{states}[action]\na = {{ kind = \"boolean\" }}\n");
         Schema::parse(&text).expect("a schema")
     }
 
@@ -344,8 +419,9 @@ mod tests {
         let company = Company::of_states(&schema(&["boolean"; 3]), states.clone());
         for state in [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [1.0, 1.0, 1.0]] {
             let found = company
-                .attribute(&state, &|asked| asked.iter().map(|state| sucks(state)).collect())
-                .expect("states");
+                .attribute(&state, &|asked| asked.iter().map(|state| vec![sucks(state)]).collect())
+                .expect("states")
+                .remove(0);
             let expected = by_definition(&states, &state, sucks);
             for (share, expected) in found.shares.iter().zip(&expected) {
                 assert!((share - expected).abs() < 0.04, "{state:?}: {found:?}, not {expected:?}");
@@ -365,11 +441,13 @@ mod tests {
         };
         let states: Vec<Vec<f64>> = (0..STATES).map(draw).collect();
         let company = Company::of_states(&schema(&["continuous"; 3]), states);
-        let found = company
+        let both = company
             .attribute(&[1.0, -2.0, 1.0], &|asked| {
-                asked.iter().map(|state| 3.0 * state[0] + state[1]).collect()
+                asked.iter().map(|state| vec![3.0 * state[0] + state[1], state[1]]).collect()
             })
             .expect("states");
+        let found = &both[0];
+        assert_eq!(both[1].shares[0], 0.0, "the second number does not read it");
         assert!((found.shares[0] - 3.0).abs() < 0.4, "{found:?}");
         assert!((found.shares[1] + 2.0).abs() < 0.4, "{found:?}");
         assert_eq!(
@@ -380,26 +458,34 @@ mod tests {
     }
 
     #[test]
-    fn many_players_are_drawn_and_still_add_up() {
+    fn many_players_are_drawn_and_each_gets_its_own() {
         let count = MAX_EXACT + 8;
         let mut stream = Stream::new(7);
         let states: Vec<Vec<f64>> =
-            (0..500).map(|_| (0..count).map(|_| stream.normal()).collect()).collect();
+            (0..1000).map(|_| (0..count).map(|_| stream.normal()).collect()).collect();
         let company = Company::of_states(&schema(&vec!["continuous"; count]), states);
-        let sum = |asked: &[Vec<f64>]| -> Vec<f64> {
-            asked.iter().map(|state| state.iter().sum()).collect()
+        let weighted = |asked: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            let sum =
+                |state: &Vec<f64>| state.iter().enumerate().map(|(at, x)| at as f64 * x).sum();
+            asked.iter().map(|state| vec![sum(state)]).collect()
         };
-        let state = vec![1.0; count];
-        let found = company.attribute(&state, &sum).expect("states");
+        let found = company.attribute(&vec![1.0; count], &weighted).expect("states").remove(0);
+        for (at, (share, error)) in found.shares.iter().zip(&found.errors).enumerate() {
+            // Whole shares grow with the number of the player; what remains is chance.
+            assert!((share - at as f64).abs() < 3.0 + 4.0 * error, "{at}: {share} +- {error}");
+            assert!(*error < 3.0, "{at}: {error}");
+        }
         let total: f64 = found.shares.iter().sum();
-        assert!((total - (found.here - found.usual)).abs() < 1e-9, "{total} {found:?}");
-        assert!(found.errors.iter().all(|&error| error < 0.5), "{found:?}");
-        assert!(found.shares.iter().all(|share| (share - 1.0).abs() < 1.0), "{found:?}");
+        assert!((total - (found.here - found.usual)).abs() < 1e-6, "{total} {found:?}");
     }
 
     #[test]
-    fn without_states_there_is_nothing_to_compare_with() {
-        let company = Company::of_states(&schema(&["boolean"]), Vec::new());
-        assert_eq!(company.attribute(&[1.0], &|asked| vec![0.0; asked.len()]), None);
+    fn few_states_are_nothing_to_compare_with() {
+        let company = Company::of_states(&schema(&["boolean"]), vec![vec![0.0]; MIN_STATES - 1]);
+        assert_eq!(company.attribute(&[1.0], &|asked| vec![vec![0.0]; asked.len()]), None);
+        let company = Company::of_states(&schema(&["boolean"]), vec![vec![0.0]; MIN_STATES]);
+        let found =
+            company.attribute(&[1.0], &|asked| vec![vec![0.5]; asked.len()]).expect("states");
+        assert_eq!(found[0].shares, [0.0], "nobody is read");
     }
 }

@@ -114,8 +114,10 @@ impl<'a> Explainer<'a> {
         Ok(Why { choice: self.choice(moment), ..self.explain(factual, Origin::default())? })
     }
 
-    /// The agent's side of a moment.
-    fn choice(&self, moment: &Moment) -> Option<Choice> {
+    /// The agent's side of a moment; `None` without a policy, or without recorded states. It is part of a *why*;
+    /// a contrast has it where somebody adds it to its factual side.
+    #[must_use]
+    pub fn choice(&self, moment: &Moment) -> Option<Choice> {
         let (policy, company) = (self.agent.policy()?, self.company.as_ref()?);
         Some(Choice::of(policy, company, moment.state(), moment.action()))
     }
@@ -136,7 +138,7 @@ impl<'a> Explainer<'a> {
         let Comparison { factual, counterfactual, credit } = self.compare(moment, change)?;
         let chances = self.chances(&counterfactual);
         let origin = change.origin(factual.shape(), moment.state(), moment.action());
-        let factual = Why { choice: self.choice(moment), ..self.explain(factual, origin.clone())? };
+        let factual = self.explain(factual, origin.clone())?;
         let counterfactual = self.explain(counterfactual, origin)?;
         let scale = self.scale.clone();
         let differs = |node: Node, a: &[f64], b: &[f64]| differ_by(scale.as_ref(), node, a, b);

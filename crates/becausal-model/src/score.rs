@@ -57,7 +57,7 @@ pub struct Scores {
     /// The scores of each effect.
     pub variables: Vec<VariableScore>,
     /// Errors where the state has the same labels and flags: a lander in the air and on the ground. Empty
-    /// where all rows have the same.
+    /// where all rows have the same, or there are more than eight groups.
     pub groups: Vec<GroupErrors>,
 }
 
@@ -68,7 +68,8 @@ pub struct GroupErrors {
     pub name: String,
     /// The number of rows.
     pub rows: usize,
-    /// The error of each effect, in standard deviations of the variable in the data as a whole.
+    /// The error of each effect, in standard deviations of the variable in the data as a whole; for a category, the
+    /// square root of the share of wrong predictions.
     pub errors: Vec<f64>,
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::transitions::Transitions;
-use crate::schema::{Kind, Schema};
+use crate::schema::Schema;
 
 /// Groups at most: in a world of labels every state is a group of its own, and says nothing about the others.
 pub const MAX_LABEL_GROUPS: usize = 8;
@@ -24,12 +24,15 @@ impl LabelGroup {
     pub fn of(data: &Transitions) -> Vec<Self> {
         let schema = data.schema();
         let slots = label_slots(schema);
+        if slots.is_empty() {
+            return Vec::new();
+        }
         let labels = |row: usize| -> Vec<f64> {
             slots.iter().map(|&slot| data.column(slot).get(row)).collect()
         };
         let mut rows: Vec<(Vec<f64>, usize)> =
             (0..data.len()).map(|row| (labels(row), row)).collect();
-        rows.sort_by(|(left, _), (right, _)| order(left, right));
+        rows.sort_by(|(left, _), (right, _)| labels_order(left, right));
         let mut groups: Vec<Self> = rows
             .chunk_by(|(left, _), (right, _)| left == right)
             .map(|group| Self {
@@ -48,10 +51,7 @@ impl LabelGroup {
 /// The state slots that hold labels and flags.
 #[must_use]
 pub fn label_slots(schema: &Schema) -> Vec<usize> {
-    let is_label = |slot: &usize| {
-        matches!(schema.variable_of(*slot).kind, Kind::Boolean | Kind::Categorical(_))
-    };
-    schema.state_slots().filter(is_label).collect()
+    schema.state_slots().filter(|&slot| schema.variable_of(slot).kind.is_label()).collect()
 }
 
 /// Labels and flags in words, given their values in the order of [`label_slots`].
@@ -65,7 +65,9 @@ pub fn labels_text(schema: &Schema, labels: &[f64]) -> String {
     labels.join(", ")
 }
 
-fn order(left: &[f64], right: &[f64]) -> Ordering {
+/// The order of two lists of labels.
+#[must_use]
+pub fn labels_order(left: &[f64], right: &[f64]) -> Ordering {
     let pairs = left.iter().zip(right);
     pairs.fold(Ordering::Equal, |order, (left, right)| order.then(left.total_cmp(right)))
 }

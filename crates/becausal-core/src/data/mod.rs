@@ -43,7 +43,7 @@ pub(crate) use actions::read_actions;
 pub use column::Column;
 pub use coverage::Coverage;
 pub use error::{DataError, Problem};
-pub use label_groups::{LabelGroup, MAX_LABEL_GROUPS, label_slots, labels_text};
+pub use label_groups::{LabelGroup, MAX_LABEL_GROUPS, label_slots, labels_order, labels_text};
 pub use missing::Missing;
 pub use origin::Origin;
 #[cfg(feature = "parquet")]

@@ -30,14 +30,24 @@ use becausal_core::schema::Schema;
 pub(super) const SCHEMA: &str = include_str!("lunar_lander.toml");
 pub(super) const CONTINUOUS_SCHEMA: &str = include_str!("lunar_lander_continuous.toml");
 
-/// A craft that touches the ground, before a step or after it, obeys other laws than one in the air.
+/// A craft near the ground obeys other laws than one high in the air, and one that stands can only be given another
+/// action: what it leans on is not in its state.
 pub(super) const CIRCUMSTANCES: Circumstances = Circumstances {
-    names: &["in flight", "on contact"],
+    names: &["high in the air", "near the ground", "standing"],
     of: |before, effects| {
-        let touches = |state: &[f64]| state[6] != 0.0 || state[7] != 0.0;
-        usize::from(touches(before) || touches(effects) || effects[9] != 0.0)
+        let stands = before[6] != 0.0 || before[7] != 0.0;
+        let is_high = before[1] > ABOVE_ALL_HILLS && effects[1] > ABOVE_ALL_HILLS;
+        match (stands, is_high) {
+            (true, _) => 2,
+            (false, false) => 1,
+            (false, true) => 0,
+        }
     },
 };
+
+/// A height at which no part of the craft reaches a hill. The highest hills reach to half the view, a height of 0.5
+/// in the state, and the legs less than 0.1 below the hull.
+const ABOVE_ALL_HILLS: f64 = 0.6;
 
 /// Limit of the wind's force and torque, in either direction. It is far beyond the recommended 20.
 const MAX_WIND: f64 = 1e6;

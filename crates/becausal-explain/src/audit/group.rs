@@ -1,8 +1,6 @@
 //! States with the same labels and flags: in the air, on the ground.
 
-use std::cmp::Ordering;
-
-use becausal_core::data::{MAX_LABEL_GROUPS, label_slots, labels_text};
+use becausal_core::data::{MAX_LABEL_GROUPS, labels_order, labels_text};
 use becausal_core::schema::Schema;
 
 use super::findings::{Findings, Source};
@@ -23,16 +21,14 @@ pub struct Group {
 
 /// The findings by the labels and flags of the state.
 pub(super) fn groups(findings: &[Findings], schema: &Schema, seed: u64) -> Vec<Group> {
-    if label_slots(schema).is_empty() {
+    let mut sorted: Vec<&Findings> = findings.iter().collect();
+    sorted.sort_by(|left, right| labels_order(&left.group, &right.group));
+    let same = |left: &&Findings, right: &&Findings| left.group == right.group;
+    if !(2..=MAX_LABEL_GROUPS).contains(&sorted.chunk_by(same).count()) {
         return Vec::new();
     }
-    let mut sorted: Vec<&Findings> = findings.iter().collect();
-    sorted.sort_by(|left, right| {
-        let pairs = left.group.iter().zip(&right.group);
-        pairs.fold(Ordering::Equal, |order, (left, right)| order.then(left.total_cmp(right)))
-    });
     let mut groups: Vec<Group> = sorted
-        .chunk_by(|a, b| a.group == b.group)
+        .chunk_by(same)
         .map(|group| {
             let scores = |source: Source| {
                 let sums = |found: &&Findings| (found.episode, found.sources[source as usize]);
@@ -46,9 +42,6 @@ pub(super) fn groups(findings: &[Findings], schema: &Schema, seed: u64) -> Vec<G
             }
         })
         .collect();
-    if groups.len() > MAX_LABEL_GROUPS {
-        return Vec::new();
-    }
     groups.sort_by_key(|group| std::cmp::Reverse(group.states));
     groups
 }
