@@ -1,6 +1,7 @@
 """Explains an SB3 agent in each of seven Gymnasium environments, and prints the table of docs/python.md.
 
     python scripts/python_table.py [NAME ...]        pendulum acrobot mountaincar taxi doorkey hopper frozenlake
+    python scripts/python_table.py table             only prints what was kept
 
 Each row trains an agent, records 20,000 rows, fits with the default settings, and audits 60 states under the agent's
 policy and 60 under random actions. It takes 3 to 10 minutes a row on two cores. The lines are kept in
@@ -166,7 +167,13 @@ def table(rows: list[dict]) -> str:
 
 def main() -> None:
     KEPT.parent.mkdir(exist_ok=True)
-    for name in sys.argv[1:] or SUBJECTS:
+    names = sys.argv[1:] or list(SUBJECTS)
+    unknown = [name for name in names if name not in SUBJECTS and name != "table"]
+    if unknown:
+        sys.exit(f"unknown: {', '.join(unknown)}; expected {', '.join(SUBJECTS)} or table")
+    for name in names:
+        if name == "table":
+            continue
         row = examine(name)
         print(json.dumps(row), flush=True)
         with KEPT.open("a") as file:

@@ -314,6 +314,8 @@ def test_episodes_of_gymnasium_are_read() -> None:
     log = becausal.read(episodes, env="CartPole-v1")
     assert log.episodes == 3 and len(log) == sum(len(e["rewards"]) for e in episodes)
     assert log.schema == becausal.Schema.read("CartPole-v1")
+    run = becausal.fit(becausal.read(episodes, env="CartPole-v1", policy=lambda observation: 0), members=1, steps=20)
+    assert run.audit(states=3, horizon=2).cases == 3, "tried in the environment"
     with pytest.raises(ValueError, match="give `env`"):
         becausal.read(episodes)
     episodes[1]["observations"].pop()

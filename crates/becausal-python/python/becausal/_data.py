@@ -10,7 +10,8 @@ import numpy as np
 
 from . import _becausal
 from ._errors import ArgumentError, DataError, MissingError
-from ._gymnasium import Maker, Outcomes, Reward, Views, schema_from
+from ._gymnasium import Adapter, Maker, Outcomes, Reward, Views, schema_from
+from ._policies import adapter_of
 
 Columns = list[tuple[str, str, Any]]
 
@@ -28,6 +29,7 @@ def read(
     actions: Optional[Sequence[str]] = None,
     reward: Reward = None,
     end: Optional[str] = None,
+    policy: Any = None,
     progress: Any = None,
 ) -> _becausal.Log:
     """Reads recorded transitions.
@@ -38,7 +40,8 @@ def read(
 
     `schema` is a `Schema`, the path of a TOML file, or the id of a built-in environment. A file that becausal wrote
     carries its own. Episodes and buffers need none: their spaces, or those of `env`, say what the variables are, with
-    `names`, `actions`, `reward` and `end` as in `Schema.of`. `ignore` names columns to leave out, `missing` says what
+    `names`, `actions`, `reward` and `end` as in `Schema.of`. With `env`, what would have happened can be tried in it, and
+    `policy` is the agent that acted, as in `record`. `ignore` names columns to leave out, `missing` says what
     to do with cells that are empty or NaN: `refuse`, `drop`, `episode` or `hold`.
 
     >>> import numpy as np
@@ -67,16 +70,16 @@ def read(
         name = str(getattr(getattr(source, "spec", None), "dataset_id", "Minari"))
         env_spec = getattr(getattr(source, "spec", None), "env_spec", None)
         name = env_spec.id if env_spec is not None else name
-        return _from_episodes(source.iterate_episodes(), env, spaces, name, schema, names, actions, reward, end)
+        return _from_episodes(source.iterate_episodes(), env, spaces, name, schema, names, actions, reward, end, policy)
     if hasattr(source, "next_observations") and hasattr(source, "buffer_size"):
         return _from_episodes(
             _replay_episodes(source), env, (source.observation_space, source.action_space), "replay buffer",
-            schema, names, actions, reward, end,
+            schema, names, actions, reward, end, policy,
         )  # fmt: skip
     if hasattr(source, "episode_starts") and hasattr(source, "buffer_size"):
         return _from_episodes(
             _rollout_episodes(source), env, (source.observation_space, source.action_space), "rollout buffer",
-            schema, names, actions, reward, end,
+            schema, names, actions, reward, end, policy,
         )  # fmt: skip
     if isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names"):
         if schema is None:
@@ -85,7 +88,7 @@ def read(
             )
         return _becausal.assemble(columns_of(source), schema, ignore, missing)
     if isinstance(source, Iterable) and not isinstance(source, np.ndarray):
-        return _from_episodes(source, env, None, "episodes", schema, names, actions, reward, end)
+        return _from_episodes(source, env, None, "episodes", schema, names, actions, reward, end, policy)
     raise ArgumentError(
         f"cannot read {type(source).__name__}: expected the path of a file, a dict of arrays, a frame, a Minari dataset, "
         "a buffer of SB3, or a list of episodes"
@@ -261,6 +264,7 @@ def _from_episodes(
     actions: Optional[Sequence[str]],
     reward: Reward,
     end: Optional[str],
+    policy: Any,
 ) -> _becausal.Log:
     if env is not None:
         maker = Maker.of(env)
@@ -342,7 +346,10 @@ def _from_episodes(
     columns.append(("terminated", "b", terminated.tobytes()))
     columns.append(("truncated", "b", np.concatenate(cut).tobytes()))
     columns.append(("reward", "f", rewards.tobytes()))
-    return _becausal.assemble(columns, made)
+    log = _becausal.assemble(columns, made)
+    if env is None:
+        return log
+    return log._with(Adapter(maker, views, outcomes, made), adapter_of(policy, views))
 
 
 # ---- out ------------------------------------------------------------------------------------------------
