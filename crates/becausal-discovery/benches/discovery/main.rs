@@ -1,5 +1,6 @@
-//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|speed`.
+//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|lander|speed`.
 
+mod lander;
 mod power;
 mod probes;
 mod worlds;
@@ -43,6 +44,11 @@ fn main() {
     }
     if wanted("by-action") {
         by_action();
+    }
+    if wanted("lander") {
+        let files: Vec<String> =
+            arguments.iter().filter(|argument| argument.ends_with(".csv")).cloned().collect();
+        lander::lander(&files);
     }
     if wanted("speed") {
         speed();
