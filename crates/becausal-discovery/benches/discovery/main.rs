@@ -46,8 +46,8 @@ fn main() {
         by_action();
     }
     if wanted("lander") {
-        let files: Vec<String> =
-            arguments.iter().filter(|argument| argument.ends_with(".csv")).cloned().collect();
+        let is_file = |argument: &&String| std::path::Path::new(argument).extension().is_some();
+        let files: Vec<String> = arguments.iter().filter(is_file).cloned().collect();
         lander::lander(&files);
     }
     if wanted("speed") {
