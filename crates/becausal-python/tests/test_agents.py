@@ -161,7 +161,7 @@ def test_minari_datasets(tmp_path, monkeypatch) -> None:
     assert minari
     log = becausal.read(Dataset())
     assert len(log) == 100 and log.episodes == 5
-    assert log.schema.rewards == {"going on": "if(over, 0, 1.0)"}
+    assert log.schema.rewards == {"survival": "if(over, 0, 1.0)"}
 
 
 def test_agents_can_be_trained_in_our_environments() -> None:

@@ -145,7 +145,7 @@ def test_few_rewards_are_labels_and_a_constant_reward_is_about_the_end() -> None
     assert "sum to the recorded reward in every row" in log.check()
     log = becausal.record(lambda: Corridor(reward="constant"), right, rows=2000)
     assert log.schema.outcomes == ["over"]
-    assert log.schema.rewards == {"going on": "if(over, 0, 1.0)"}
+    assert log.schema.rewards == {"survival": "if(over, 0, 1.0)"}
 
 
 def test_rewards_and_ends_can_be_given() -> None:
