@@ -213,7 +213,8 @@ def _fits(schema: _becausal.Schema, observation: Any, action: Any) -> bool:
     from gymnasium import spaces
 
     actions = [column for column in schema.columns if column["role"] == "action"]
-    if int(np.prod(observation.shape or (0,))) != len(schema.states):
+    states = [column for column in schema.columns if column["role"] == "state"]
+    if int(np.prod(observation.shape or (0,))) != len(states):
         return False
     if isinstance(action, spaces.Discrete):
         return len(actions) == 1 and len(actions[0]["labels"]) == int(action.n)
@@ -322,6 +323,8 @@ def _number(value: float) -> str:
 def views_of(maker: Maker, schema: _becausal.Schema) -> Views:
     """The variables of an environment under the names of a schema."""
     views = Views(maker)
+    if views.built_in is not None and views.built_in.columns == schema.columns:
+        return views
     states = [column["name"] for column in schema.columns if column["role"] == "state"]
     actions = [column for column in schema.columns if column["role"] == "action"]
     usual = [name for name, _ in views.state.variables]

@@ -19,6 +19,7 @@ import numpy as np
 from . import _becausal
 from ._errors import ArgumentError, MissingError
 from ._gymnasium import Views
+from ._spaces import safe_name
 
 _threads = threading.local()
 
@@ -319,7 +320,7 @@ class OfRun(Adapter):
         self.run = run
 
         def said(columns: Any) -> dict[str, list[str]]:
-            return {name: list(spec.get("labels", [])) for name, spec in columns}
+            return {safe_name(name): list(spec.get("labels", [])) for name, spec in columns}
 
         for role, view in (("state", views.state), ("action", views.action)):
             theirs = said((column["name"], column) for column in run.schema.columns if column["role"] == role)
