@@ -465,17 +465,6 @@ def test_a_run_opens_without_an_environment_that_is_gone(tmp_path) -> None:
         becausal.open(tmp_path / "run", policy=lambda observation: 0)
 
 
-def test_a_built_in_environment_stays_with_another_agent(tmp_path) -> None:
-    from becausal._front import completed
-
-    log = becausal.record("becausal/CartPole-v1", rows=300)
-    run = becausal.fit(log, members=1, steps=20)
-    run.save(tmp_path / "run")
-    again = becausal.open(tmp_path / "run", policy=lambda observation: 0)
-    assert again.has_policy and again.play(seed=1).reward > 0
-    assert completed(again, None, None, None) is again
-
-
 def test_taxi_with_a_name_is_opened(tmp_path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -487,6 +476,10 @@ def test_known_rewards_are_checked() -> None:
     with pytest.warns(UserWarning, match="do not hold here"):
         log = becausal.record(gymnasium.make("CartPole-v1", sutton_barto_reward=True), rows=300)
     assert log.schema.outcomes == ["paid", "over"] and log.notes
+    car = becausal.record("MountainCar-v0", pump, rows=3000, explore=[0.1])
+    ends = int(car.to_dict()["terminated"].sum())
+    assert ends > 0 and not car.notes and list(car.schema.rewards) == ["time"]
+    assert f"recorded reward in {ends} of" in car.check(), "it pays its last step, too"
     with pytest.warns(UserWarning, match="no reward was paid"):
         becausal.record(lambda: Corridor(reward="nothing"), rows=400)
 

@@ -60,3 +60,13 @@ def test_what_is_wrong_is_said(folder) -> None:
     told = json.loads(program(folder, "--threads", "2", "collect", "gym:no-such-v0", "-o", "x.npz", "--json", code=1))
     assert told["error"]["kind"] == "failed" and "no-such" in told["error"]["message"]
     assert "no such file" in program(folder, "audit", "run", "--policy", "none.zip", code=1)
+
+
+def test_a_built_in_environment_keeps_its_options_with_another_agent(folder) -> None:
+    import becausal
+
+    words = ["collect", "CartPole-v1", "-n", "300", "-o", "cart.npz", "-q", "--env-option", "max_episode_steps=7"]
+    program(folder, *words)
+    becausal.fit(becausal.read(folder / "cart.npz"), members=1, steps=20).save(folder / "cart")
+    run = becausal.open(folder / "cart", policy=lambda observation: int(observation[2] > 0))
+    assert run.has_policy and len(run.play(seed=1)) == 7

@@ -196,7 +196,7 @@ def _minari(id: str) -> Any:
     try:
         import minari  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:
-        raise MissingError(f"{id}: Minari datasets need minari: pip install 'minari[hdf5]'") from error
+        raise MissingError(f"{id}: Minari datasets need minari: pip install 'becausal[minari]'") from error
     return minari.load_dataset(id, download=id not in minari.list_local_datasets())
 
 

@@ -246,7 +246,7 @@ class Onnx(Adapter):
         try:
             import onnxruntime  # type: ignore[import-not-found,import-untyped,unused-ignore]
         except ImportError as error:
-            raise MissingError("ONNX files need onnxruntime: pip install onnxruntime") from error
+            raise MissingError("ONNX files need onnxruntime: pip install 'becausal[onnx]'") from error
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         self.session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
