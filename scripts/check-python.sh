@@ -9,15 +9,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 venv=target/python-full
-if [ ! -x "$venv/bin/python" ]; then
-    python3 -m venv "$venv"
+if [ ! -e "$venv/installed" ]; then
+    python3 -m venv --clear "$venv"
     "$venv/bin/pip" install --quiet 'maturin>=1.9,<2' pytest mypy nbconvert nbclient ipykernel pandas polars pyarrow \
         networkx onnx onnxruntime 'gymnasium[box2d,mujoco]' minigrid 'minari[hdf5]' torch stable-baselines3
+    touch "$venv/installed"
 fi
 export PATH="$PWD/$venv/bin:$PATH"
 echo "== the wheel"
 rm -rf target/wheels/full
-maturin build --release --quiet --manifest-path crates/becausal-python/Cargo.toml --out target/wheels/full
+maturin build --release --quiet --locked --manifest-path crates/becausal-python/Cargo.toml --out target/wheels/full
 ls -l target/wheels/full
 pip install --quiet --force-reinstall --no-deps target/wheels/full/becausal-*.whl
 cd crates/becausal-python
@@ -29,5 +30,5 @@ pytest -q -p no:cacheprovider tests
 echo "== notebooks"
 cd ../../examples
 for notebook in *.ipynb; do
-    jupyter nbconvert --to notebook --execute --inplace --ExecutePreprocessor.timeout=1200 "$notebook"
+    jupyter nbconvert --to notebook --execute --output-dir ../target/notebooks --ExecutePreprocessor.timeout=1200 "$notebook"
 done

@@ -57,13 +57,22 @@ impl PythonEnvironment {
 
     /// A fresh environment after the steps so far, and its state.
     fn begin(&self) -> PyResult<(Py<PyAny>, Vec<f64>)> {
-        Python::attach(|py| {
+        let (session, state) = Python::attach(|py| -> PyResult<_> {
             let actions = of_doubles(py, self.actions.iter().copied());
             let begun =
                 self.adapter.bind(py).call_method1("at", (self.seed, actions, self.steps))?;
             let (session, state): (Py<PyAny>, Bound<'_, PyBytes>) = begun.extract()?;
             Ok((session, doubles(state.as_bytes())))
-        })
+        })?;
+        if state.len() != self.schema.state_slots().len() {
+            return Err(error::invalid(format!(
+                "{} observes {} numbers, while the run has {} state variables",
+                self.schema.name(),
+                state.len(),
+                self.schema.state_slots().len()
+            )));
+        }
+        Ok((session, state))
     }
 
     fn checked_session(&mut self) -> Result<Py<PyAny>, EnvironmentError> {
@@ -129,7 +138,7 @@ impl Environment for PythonEnvironment {
         env::check_step(&self.schema, self.over, action)?;
         if self.callbacks.is_over() {
             let environment = self.schema.name().to_owned();
-            let message = "stopped".to_owned();
+            let message = self.callbacks.words();
             return Err(EnvironmentError::Failed { environment, message });
         }
         let session = self.checked_session()?;

@@ -17,6 +17,14 @@ pub fn raised(name: &str, words: String) -> PyErr {
     Python::attach(|py| made(py).unwrap_or_else(|error| error))
 }
 
+/// Whether it is an exception of this package, rather than one of Python or of the user.
+pub fn is_ours(py: Python<'_>, exception: &PyErr) -> bool {
+    let class = || -> PyResult<bool> {
+        exception.value(py).is_instance(&py.import("becausal._errors")?.getattr("Error")?)
+    };
+    class().unwrap_or(false)
+}
+
 /// An argument that cannot be.
 pub fn invalid(words: impl Into<String>) -> PyErr {
     raised("ArgumentError", words.into())

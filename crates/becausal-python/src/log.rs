@@ -31,11 +31,13 @@ pub struct PyLog {
     pub policy: Option<Py<PyAny>>,
     /// For each row, whether the agent itself chose the action.
     own: Option<Py<PyAny>>,
+    /// What Python adds to the notes.
+    notes: Vec<String>,
 }
 
 impl PyLog {
     pub fn new(log: Log) -> Self {
-        Self { log: Arc::new(log), environment: None, policy: None, own: None }
+        Self { log: Arc::new(log), environment: None, policy: None, own: None, notes: Vec::new() }
     }
 }
 
@@ -56,7 +58,7 @@ impl PyLog {
     /// What the data did not say and had to be inferred, in sentences.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        self.log.notes().to_vec()
+        self.log.notes().iter().chain(&self.notes).cloned().collect()
     }
 
     /// For each row, whether the agent itself chose the action rather than chance: an array of booleans;
@@ -124,15 +126,17 @@ impl PyLog {
         (cloned(&self.environment), cloned(&self.policy))
     }
 
-    /// The same log with adapters, and with the rows in which the agent acted itself.
-    #[pyo3(signature = (environment=None, policy=None, own=None))]
+    /// The same log with adapters, with the rows in which the agent acted itself, and with more notes.
+    #[pyo3(signature = (environment=None, policy=None, own=None, notes=Vec::new()))]
     fn _with(
         &self,
         environment: Option<Py<PyAny>>,
         policy: Option<Py<PyAny>>,
         own: Option<Py<PyAny>>,
+        notes: Vec<String>,
     ) -> Self {
-        Self { log: Arc::clone(&self.log), environment, policy, own }
+        let notes = self.notes.iter().cloned().chain(notes).collect();
+        Self { log: Arc::clone(&self.log), environment, policy, own, notes }
     }
 
     fn __len__(&self) -> usize {

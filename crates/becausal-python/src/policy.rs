@@ -1,6 +1,6 @@
 //! A Python agent as a [`Policy`].
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use becausal::env::EnvironmentError;
@@ -19,6 +19,8 @@ pub struct Callbacks {
     raised: Mutex<Option<(PyErr, String)>>,
     failed: AtomicBool,
     stopped: AtomicBool,
+    /// How often one of both happened.
+    halts: AtomicUsize,
 }
 
 impl Callbacks {
@@ -28,11 +30,25 @@ impl Callbacks {
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.get_or_insert((exception, words));
         self.failed.store(true, Ordering::SeqCst);
+        self.halts.fetch_add(1, Ordering::SeqCst);
     }
 
     /// From now on nothing is called.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
+        self.halts.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How often Python code failed or was stopped so far. Calls on one run share its callbacks: one during
+    /// which this number grew may have been given actions that nobody chose.
+    pub fn halts(&self) -> usize {
+        self.halts.load(Ordering::SeqCst)
+    }
+
+    /// Why nothing is called any more, in words.
+    pub fn words(&self) -> String {
+        let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        raised.as_ref().map_or_else(|| "stopped".to_owned(), |(_, words)| words.clone())
     }
 
     /// Whether nothing is called any more.
@@ -83,25 +99,54 @@ impl PythonPolicy {
         self.schema.action_slots().map(value).collect()
     }
 
-    /// Calls a method of the adapter with these states; `None` where it failed.
-    fn ask(&self, method: &str, states: &[&[f64]]) -> Option<Vec<f64>> {
+    /// Calls a method of the adapter with these states, and expects `width` numbers for each; `None` where it
+    /// failed.
+    fn ask(&self, method: &str, states: &[&[f64]], width: usize) -> Option<Vec<f64>> {
         if self.callbacks.is_over() {
             return None;
         }
         let _one_at_a_time = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = states.len();
         let answer = Python::attach(|py| -> PyResult<Option<Vec<f64>>> {
-            let rows = states.len();
             let states = of_doubles(py, states.iter().copied().flatten().copied());
             let answer = self.adapter.bind(py).call_method1(method, (states, rows))?;
             if answer.is_none() {
                 return Ok(None);
             }
-            Ok(Some(doubles(answer.cast::<PyBytes>()?.as_bytes())))
+            let numbers = doubles(answer.cast::<PyBytes>()?.as_bytes());
+            if numbers.len() != rows * width {
+                return Err(error::invalid(format!(
+                    "the policy returned {} numbers for {rows} states, expected {width} for each",
+                    numbers.len()
+                )));
+            }
+            Ok(Some(numbers))
         });
         answer.unwrap_or_else(|exception| {
             self.callbacks.fail(exception);
             None
         })
+    }
+
+    /// For each state the weight of every label, where the action is a single category and the agent knows.
+    fn weights(&self, states: &[&[f64]]) -> Option<(usize, Vec<f64>)> {
+        let slots = self.schema.action_slots();
+        let labels = match &self.schema.variable_of(slots.start).kind {
+            Kind::Categorical(labels) if slots.len() == 1 => labels.len(),
+            _ => return None,
+        };
+        let weights = self.ask("probabilities", states, labels)?;
+        let is_wrong = |row: &[f64]| {
+            row.iter().any(|weight| !weight.is_finite() || *weight < 0.0)
+                || row.iter().sum::<f64>() <= 0.0
+        };
+        if let Some(row) = weights.chunks_exact(labels).find(|row| is_wrong(row)) {
+            self.callbacks.fail(error::invalid(format!(
+                "the policy returned the probabilities {row:?}, expected numbers from 0 on that are not all 0"
+            )));
+            return None;
+        }
+        Some((labels, weights))
     }
 
     /// Refuses what is not an action.
@@ -111,7 +156,7 @@ impl PythonPolicy {
             if let Some(objection) = self.schema.variable_of(slot).kind.objection(value) {
                 let name = &self.schema.slots()[slot].name;
                 self.callbacks.fail(error::invalid(format!(
-                    "the policy returned an action that is not one: `{name}`: {objection}"
+                    "the policy returned an invalid action: `{name}`: {objection}"
                 )));
                 return None;
             }
@@ -126,14 +171,16 @@ impl Policy for PythonPolicy {
     }
 
     fn mode(&self, state: &[f64]) -> Vec<f64> {
-        let answer = self.ask("modes", &[state]).and_then(|action| self.checked(&action));
+        let answer = self
+            .ask("modes", &[state], self.schema.action_slots().len())
+            .and_then(|action| self.checked(&action));
         answer.unwrap_or_else(|| self.any_action())
     }
 
     fn modes(&self, states: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let states: Vec<&[f64]> = states.iter().map(Vec::as_slice).collect();
         let width = self.schema.action_slots().len();
-        let answer = self.ask("modes", &states).and_then(|actions| {
+        let answer = self.ask("modes", &states, width).and_then(|actions| {
             actions.chunks_exact(width).map(|action| self.checked(action)).collect()
         });
         answer.unwrap_or_else(|| vec![self.any_action(); states.len()])
@@ -141,7 +188,7 @@ impl Policy for PythonPolicy {
 
     fn sample(&self, state: &[f64], stream: &mut Stream) -> Vec<f64> {
         // A policy without probabilities always does the same.
-        let Some(weights) = self.ask("probabilities", &[state]) else {
+        let Some((labels, weights)) = self.weights(&[state]) else {
             return self.mode(state);
         };
         let mut left = stream.unit() * weights.iter().sum::<f64>();
@@ -149,23 +196,22 @@ impl Policy for PythonPolicy {
             left -= weight;
             left < 0.0
         });
-        vec![drawn.unwrap_or(weights.len().saturating_sub(1)) as f64]
+        vec![drawn.unwrap_or(labels - 1) as f64]
     }
 
     fn probabilities(&self, states: &[Vec<f64>], actions: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
         let asked: Vec<&[f64]> = states.iter().map(Vec::as_slice).collect();
-        let weights = self.ask("probabilities", &asked)?;
-        let width = weights.len() / states.len().max(1);
+        let (labels, weights) = self.weights(&asked)?;
         let of_state = |weights: &[f64]| {
             let total: f64 = weights.iter().sum();
             // Probabilities are given for a single action variable, label by label.
             let of_action = |action: &Vec<f64>| {
-                let place = (0..width).find(|&label| action[..] == [label as f64])?;
+                let place = (0..labels).find(|&label| action[..] == [label as f64])?;
                 Some(weights[place] / total)
             };
             actions.iter().map(of_action).collect()
         };
-        weights.chunks_exact(width.max(1)).map(of_state).collect()
+        weights.chunks_exact(labels).map(of_state).collect()
     }
 
     fn is_quick(&self) -> bool {
@@ -173,13 +219,10 @@ impl Policy for PythonPolicy {
     }
 
     fn check(&self) -> Result<(), EnvironmentError> {
-        let raised = self.callbacks.raised.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*raised {
-            None => Ok(()),
-            Some((_, words)) => Err(EnvironmentError::Failed {
-                environment: "the policy".to_owned(),
-                message: words.clone(),
-            }),
+        if !self.callbacks.is_over() {
+            return Ok(());
         }
+        let message = self.callbacks.words();
+        Err(EnvironmentError::Failed { environment: "the policy".to_owned(), message })
     }
 }

@@ -50,6 +50,7 @@ impl PyRun {
     ) -> PyResult<T> {
         let callbacks = Arc::clone(&self.callbacks);
         let run = Arc::clone(&self.run);
+        let halts = callbacks.halts();
         let result = work(py, progress, Some(&self.callbacks), move |listener| {
             let heard = Listener::new(move |at: &Advance<'_>| {
                 let answer = listener.advance(at);
@@ -57,10 +58,45 @@ impl PyRun {
             });
             job(&run, heard)
         });
-        match self.callbacks.take() {
-            Some(exception) => Err(exception),
-            None => result,
+        self.after(py, halts, result)
+    }
+
+    /// A result, unless Python code failed or was stopped meanwhile.
+    fn after<T>(&self, py: Python<'_>, halts: usize, result: PyResult<T>) -> PyResult<T> {
+        let halted = self.callbacks.halts() != halts;
+        let raised = self.callbacks.take();
+        match (result, raised) {
+            // What this caller's own listener raised, or Ctrl-C.
+            (Err(own), _) if !error::is_ours(py, &own) => Err(own),
+            (_, Some(exception)) => Err(exception),
+            (Ok(_), None) if halted => Err(error::raised(
+                "Error",
+                "another call on this run failed or was stopped meanwhile, and its agent and environment \
+                 with it: ask again"
+                    .to_owned(),
+            )),
+            (result, None) => result,
         }
+    }
+
+    /// Refuses an environment of other states or actions.
+    fn check_variables(&self, adapter: &Py<PyAny>) -> PyResult<()> {
+        let schema = Python::attach(|py| -> PyResult<_> {
+            let schema = adapter.bind(py).getattr("schema")?;
+            Ok(Arc::clone(&schema.cast::<PySchema>()?.get().schema))
+        })?;
+        let names = |schema: &becausal::Schema| -> Vec<String> {
+            schema.variables().iter().map(|variable| variable.name.clone()).collect()
+        };
+        let (theirs, ours) = (names(&schema), names(self.run.schema()));
+        if theirs == ours {
+            return Ok(());
+        }
+        Err(error::invalid(format!(
+            "the environment has the variables {}, while the run has {}",
+            theirs.join(", "),
+            ours.join(", ")
+        )))
     }
 
     fn with_adapters(
@@ -68,6 +104,9 @@ impl PyRun {
         environment: Option<Py<PyAny>>,
         policy: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
+        if let Some(adapter) = &environment {
+            self.check_variables(adapter)?;
+        }
         let mut run = Run::clone(&self.run);
         let callbacks: Arc<Callbacks> = Arc::default();
         let schema = || Arc::clone(self.run.schema());
@@ -188,7 +227,7 @@ impl PyRun {
     }
 
     /// How well the model predicts one step ahead, by effect: `error` is the root mean square error over
-    /// the standard deviation; `chance` says how far a label is up to chance.
+    /// the standard deviation; `chance` says how random a label is.
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let scored = self.ask(py, None, |run, _| Ok(run.scores()))?;
         let dict = PyDict::new(py);
@@ -354,17 +393,19 @@ impl PyRun {
     ) -> PyResult<Bound<'py, pyo3::types::PyBytes>> {
         let states = crate::bytes::doubles(states);
         let width = self.run.schema().state_slots().len().max(1);
-        let actions =
-            self.ask(py, Some(pyo3::types::PyBool::new(py, false).as_any()), |run, _| {
-                let policy = run.policy().ok_or_else(|| Error::Missing {
-                    part: "policy",
-                    why: "it cannot act".to_owned(),
-                })?;
-                let states: Vec<Vec<f64>> =
-                    states.chunks_exact(width).map(<[f64]>::to_vec).collect();
-                Ok(policy.modes(&states))
-            })?;
-        debug_assert_eq!(actions.len(), rows);
+        let states: Vec<Vec<f64>> = states.chunks_exact(width).map(<[f64]>::to_vec).collect();
+        let policy = self.run.policy().ok_or_else(|| {
+            error::of(Error::Missing { part: "policy", why: "it cannot act".to_owned() })
+        })?;
+        // Without a pool: a thread of the pool may be asking, and the others may wait for it.
+        let halts = self.callbacks.halts();
+        let actions = py.detach(|| crate::work::caught(|| policy.modes(&states)));
+        let actions = self.after(py, halts, actions)?;
+        if actions.len() != rows {
+            return Err(error::invalid(format!(
+                "{rows} states of other variables than those of the run"
+            )));
+        }
         Ok(crate::bytes::of_doubles(py, actions.into_iter().flatten()))
     }
 

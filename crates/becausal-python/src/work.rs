@@ -103,7 +103,9 @@ fn run<T: Send>(
     callbacks: Option<&Callbacks>,
     job: impl FnOnce(Listener) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
-    let pool = pool()?;
+    // A policy or environment may itself ask a run. Its thread belongs to the pool, whose other threads may be
+    // waiting for it: they cannot help.
+    let pool = if rayon::current_thread_index().is_some() { started(1)? } else { pool()? };
     let listener = shared.listener();
     let mut raised: Option<PyErr> = None;
     let outcome = py.detach(|| {
@@ -139,14 +141,30 @@ fn run<T: Send>(
             Ok(value)
         }
         Ok(Err(error)) => Err(error::of(error)),
-        Err(panic) => Err(error::raised("Error", format!("internal error: {}", words(&*panic)))),
+        Err(panic) => Err(internal(&*panic)),
     }
+}
+
+/// What `job` returns; a panic is an error.
+pub fn caught<T>(job: impl FnOnce() -> T) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(job)).map_err(|panic| internal(&*panic))
+}
+
+fn internal(panic: &(dyn Any + Send)) -> PyErr {
+    error::raised("Error", format!("internal error: {}", words(panic)))
 }
 
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+/// That many threads, or with 0 as many as there are cores.
+fn started(threads: usize) -> PyResult<Arc<ThreadPool>> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    let failed = |problem| error::raised("Error", format!("cannot start threads: {problem}"));
+    pool.map(Arc::new).map_err(failed)
 }
 
 /// The threads of this process. A forked process has none of its parent's, and makes its own.
@@ -161,10 +179,7 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
             if let Some((_, pool)) = other {
                 std::mem::forget(Arc::clone(pool));
             }
-            let pool = ThreadPoolBuilder::new().build().map_err(|problem| {
-                error::raised("Error", format!("cannot start threads: {problem}"))
-            })?;
-            let pool = Arc::new(pool);
+            let pool = started(0)?;
             *kept = Some((process, Arc::clone(&pool)));
             Ok(pool)
         }

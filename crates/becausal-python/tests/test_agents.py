@@ -30,6 +30,11 @@ def test_the_lines_of_the_readme(tmp_path) -> None:
     other = "main" if moment.action["engine"] != "main" else "none"
     assert f"not engine = {other}" in run.why_not(moment, other).question
     assert run.audit(states=4, horizon=3).cases == 12
+    assert log.schema == becausal.Schema.read("LunarLander-v3") and not log.notes
+    assert len(becausal.record("LunarLander-v3", policy=run, rows=50)) == 50
+    run.save(tmp_path / "lander")
+    assert becausal.open(tmp_path / "lander", policy=agent).play(seed=3).reward == run.play(seed=3).reward
+    assert becausal.Schema.of(gymnasium.make("LunarLander-v3", continuous=True)).actions == ["action_0", "action_1"]
     run.report(tmp_path / "lander.html", states=2, steps=2)
     assert (tmp_path / "lander.html").stat().st_size > 10_000
 
@@ -77,6 +82,7 @@ def test_rollout_buffers(cart) -> None:
     assert 200 < len(log) < 256
     data = log.to_dict()
     assert set(data["push"]) <= {"left", "right"}
+    assert "nor whether it was the end" in log.notes[-1]
 
 
 def test_what_an_agent_was_trained_with_is_respected() -> None:
@@ -161,7 +167,7 @@ def test_minari_datasets(tmp_path, monkeypatch) -> None:
     assert minari
     log = becausal.read(Dataset())
     assert len(log) == 100 and log.episodes == 5
-    assert log.schema.rewards == {"going on": "if(over, 0, 1.0)"}
+    assert log.schema.rewards == {"survival": "if(over, 0, 1.0)"}
 
 
 def test_agents_can_be_trained_in_our_environments() -> None:
@@ -180,3 +186,33 @@ def test_replays_are_exact(id) -> None:
         warnings.simplefilter("ignore")
         log = becausal.record(id, rows=500, seed=1)
     assert log._adapters()[0].problem is None
+
+
+def test_buffers_that_lack_something_are_refused() -> None:
+    from stable_baselines3.common.buffers import DictReplayBuffer, ReplayBuffer, RolloutBuffer
+
+    box, two = gymnasium.spaces.Box(-1, 1, (2,)), gymnasium.spaces.Discrete(2)
+    lean = ReplayBuffer(10, box, two, optimize_memory_usage=True, handle_timeout_termination=False)
+    with pytest.raises(ValueError, match="optimize_memory_usage"):
+        becausal.read(lean)
+    with pytest.raises(ValueError, match="handle_timeout_termination"):
+        becausal.read(ReplayBuffer(10, box, two, handle_timeout_termination=False))
+    with pytest.raises(ValueError, match="Dict"):
+        becausal.read(DictReplayBuffer(10, gymnasium.spaces.Dict({"x": box}), two))
+    half = RolloutBuffer(10, box, two)
+    for step in range(6):
+        half.add(np.full((1, 2), 0.5), np.array([1]), np.ones(1), np.array([step == 0]), torch.zeros(1), torch.zeros(1))
+    log = becausal.read(half)
+    assert len(log) == 5 and set(log.to_dict()["observation_0"]) == {0.5}
+
+
+def test_agents_of_other_spaces_and_threads_of_torch(cart) -> None:
+    torch.set_num_threads(2)
+    becausal.record("CartPole-v1", cart, rows=50)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
+    three = gymnasium.make("MountainCar-v0")
+    three.action_space = gymnasium.spaces.Discrete(2)
+    other = sb3.PPO("MlpPolicy", three, n_steps=64)
+    with pytest.raises(ValueError, match="the agent acts in Discrete"):
+        becausal.record("MountainCar-v0", other, rows=10)

@@ -67,7 +67,7 @@ def test_answers_are_those_of_the_program(greenhouse, tmp_path) -> None:
     for name in ("graph.json", "data.parquet"):
         assert (tmp_path / "ours" / name).read_bytes() == (tmp_path / "run" / name).read_bytes(), name
     weights = [sorted(p.read_bytes() for p in (tmp_path / who / "world-model").glob("weights*")) for who in ("ours", "run")]
-    assert weights[0] == weights[1]
+    assert weights[0] and weights[0] == weights[1]
 
 
 def test_the_program_says_what_is_wrong_by_its_exit_code() -> None:
@@ -208,7 +208,7 @@ def test_a_log_is_written_and_read_again(log, tmp_path) -> None:
         assert len(again) == len(log) and again.schema == log.schema
 
 
-def test_import_is_quick_and_loads_nothing_heavy() -> None:
+def test_import_loads_nothing_heavy() -> None:
     code = (
         "import sys, becausal\n"
         "heavy = {'gymnasium', 'torch', 'pandas', 'IPython', 'matplotlib'} & set(sys.modules)\n"

@@ -41,7 +41,7 @@ def test_ctrl_c_ends_the_program(folder) -> None:
     process = subprocess.Popen([sys.executable, "-m", "becausal", *words], cwd=folder)
     time.sleep(3)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) != 0
+    assert process.wait(timeout=30) in (130, -signal.SIGINT)
     assert not (folder / "long").exists()
 
 
@@ -56,4 +56,17 @@ def test_what_is_wrong_is_said(folder) -> None:
     assert told.startswith("error: no-such-v0") and "Traceback" not in told
     assert "built-in" in program(folder, "train", "gym:MountainCar-v0", "-o", "x", code=2)
     assert "[state]" in program(folder, "envs", "gym:MountainCar-v0")
+    assert json.loads(program(folder, "--json", "envs", "gym:MountainCar-v0"))["name"] == "MountainCar-v0"
+    told = json.loads(program(folder, "--threads", "2", "collect", "gym:no-such-v0", "-o", "x.npz", "--json", code=1))
+    assert told["error"]["kind"] == "failed" and "no-such" in told["error"]["message"]
     assert "no such file" in program(folder, "audit", "run", "--policy", "none.zip", code=1)
+
+
+def test_a_built_in_environment_keeps_its_options_with_another_agent(folder) -> None:
+    import becausal
+
+    words = ["collect", "CartPole-v1", "-n", "300", "-o", "cart.npz", "-q", "--env-option", "max_episode_steps=7"]
+    program(folder, *words)
+    becausal.fit(becausal.read(folder / "cart.npz"), members=1, steps=20).save(folder / "cart")
+    run = becausal.open(folder / "cart", policy=lambda observation: int(observation[2] > 0))
+    assert run.has_policy and len(run.play(seed=1)) == 7

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
 import numpy as np
 
 from . import _becausal
 from ._errors import ArgumentError, DataError, MissingError
-from ._gymnasium import Adapter, Maker, Outcomes, Reward, Views, schema_from
+from ._gymnasium import Adapter, Maker, Outcomes, Reward, Views, disagreement, outcomes_of, schema_from, views_of
 from ._policies import adapter_of
 
 Columns = list[tuple[str, str, Any]]
@@ -30,6 +31,7 @@ def read(
     reward: Reward = None,
     end: Optional[str] = None,
     policy: Any = None,
+    normalize: Any = None,
     progress: Any = None,
 ) -> _becausal.Log:
     """Reads recorded transitions.
@@ -41,7 +43,8 @@ def read(
     `schema` is a `Schema`, the path of a TOML file, or the id of a built-in environment. A file that becausal wrote
     carries its own. Episodes and buffers need none: their spaces, or those of `env`, say what the variables are, with
     `names`, `actions`, `reward` and `end` as in `Schema.of`. With `env`, what would have happened can be tried in it, and
-    `policy` is the agent that acted, as in `record`. `ignore` names columns to leave out, `missing` says what
+    `policy` is the agent that acted, as in `record`. A rollout buffer of an agent that was trained with VecNormalize holds
+    normalised numbers: `normalize`, the VecNormalize, turns them back. `ignore` names columns to leave out, `missing` says what
     to do with cells that are empty or NaN: `refuse`, `drop`, `episode` or `hold`.
 
     >>> import numpy as np
@@ -57,6 +60,22 @@ def read(
     >>> log.to_dict()["height'"].tolist()
     [1.0, 3.0]
     """
+    said = {"env": env, "names": names, "actions": actions, "reward": reward, "end": end, "policy": policy}
+
+    def only_columns() -> None:
+        for name, value in {**said, "normalize": normalize}.items():
+            if value is not None:
+                raise ArgumentError(
+                    f"`{name}` is for episodes and buffers; files, dicts and frames are described by `schema` alone, and "
+                    "becausal.open gives a run its environment and agent"
+                )
+
+    def only_episodes() -> None:
+        if ignore is not None or missing != "refuse":
+            raise ArgumentError("`ignore` and `missing` are for files, dicts and frames: episodes have no columns")
+        if policy is not None and env is None:
+            raise ArgumentError("`policy` needs `env`, the environment that the agent acts in")
+
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if isinstance(path, bytes):
@@ -64,30 +83,43 @@ def read(
         if not path.lower().endswith(_ENDINGS) and not os.path.exists(path) and re.search(r"-v\d+$", path):
             source = _minari(path)
         else:
+            only_columns()
             return _becausal.read(path, schema, ignore, missing, progress)
     if hasattr(source, "iterate_episodes"):
+        only_episodes()
         spaces = (source.observation_space, source.action_space)
         name = str(getattr(getattr(source, "spec", None), "dataset_id", "Minari"))
         env_spec = getattr(getattr(source, "spec", None), "env_spec", None)
         name = env_spec.id if env_spec is not None else name
         return _from_episodes(source.iterate_episodes(), env, spaces, name, schema, names, actions, reward, end, policy)
-    if hasattr(source, "next_observations") and hasattr(source, "buffer_size"):
+    if _is_buffer(source, "next_observations"):
+        only_episodes()
         return _from_episodes(
             _replay_episodes(source), env, (source.observation_space, source.action_space), "replay buffer",
             schema, names, actions, reward, end, policy,
         )  # fmt: skip
-    if hasattr(source, "episode_starts") and hasattr(source, "buffer_size"):
+    if _is_buffer(source, "episode_starts"):
+        only_episodes()
         return _from_episodes(
-            _rollout_episodes(source), env, (source.observation_space, source.action_space), "rollout buffer",
-            schema, names, actions, reward, end, policy,
+            _rollout_episodes(source, normalize), env, (source.observation_space, source.action_space), "rollout buffer",
+            schema, names, actions, reward, end, policy, [_NO_ENDS],
         )  # fmt: skip
     if isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names"):
         if schema is None:
             raise ArgumentError(
                 "columns in memory carry no schema: give `schema`, a becausal.Schema or the path of a TOML file"
             )
-        return _becausal.assemble(columns_of(source), schema, ignore, missing)
+        only_columns()
+        columns = columns_of(source)
+        given = schema if isinstance(schema, _becausal.Schema) else _becausal.Schema.read(schema)
+        # `to_dict` and `to_pandas` say in which rows the agent acted itself.
+        if missing == "refuse" and not any(column["name"] == "own" for column in given.columns):
+            own = [column for column in columns if column[:2] == ("own", "b")]
+            log = _becausal.assemble([column for column in columns if column not in own], schema, ignore, missing)
+            return log._with(own=np.frombuffer(own[0][2], dtype=bool)) if own else log
+        return _becausal.assemble(columns, schema, ignore, missing)
     if isinstance(source, Iterable) and not isinstance(source, np.ndarray):
+        only_episodes()
         return _from_episodes(source, env, None, "episodes", schema, names, actions, reward, end, policy)
     raise ArgumentError(
         f"cannot read {type(source).__name__}: expected the path of a file, a dict of arrays, a frame, a Minari dataset, "
@@ -164,8 +196,35 @@ def _minari(id: str) -> Any:
     try:
         import minari  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:
-        raise MissingError(f"{id}: Minari datasets need minari: pip install 'minari[hdf5]'") from error
+        raise MissingError(f"{id}: Minari datasets need minari: pip install 'becausal[minari]'") from error
     return minari.load_dataset(id, download=id not in minari.list_local_datasets())
+
+
+def _is_buffer(source: Any, part: str) -> bool:
+    """Whether it is a buffer of SB3 with this part, and one that can be read."""
+    if not hasattr(source, "buffer_size") or not hasattr(source, "observations"):
+        return False
+    if getattr(source, "optimize_memory_usage", False):
+        raise ArgumentError(
+            "a replay buffer with optimize_memory_usage=True keeps no state after the last step of an episode: make it "
+            "without"
+        )
+    if not getattr(source, "handle_timeout_termination", True):
+        raise ArgumentError(
+            "a replay buffer with handle_timeout_termination=False does not tell the end of an episode from a time limit: "
+            "make it without"
+        )
+    if isinstance(source.observations, Mapping):
+        raise ArgumentError(
+            "buffers of Dict observations are not read: give the episodes as lists, or record the agent with "
+            "becausal.record"
+        )
+    return hasattr(source, part)
+
+
+_NO_ENDS = (
+    "a rollout buffer keeps neither the last step of an episode nor whether it was the end: nothing can be said about ends"
+)
 
 
 def _replay_episodes(buffer: Any) -> Iterable[dict[str, Any]]:
@@ -185,8 +244,7 @@ def _replay_episodes(buffer: Any) -> Iterable[dict[str, Any]]:
             if last < start:
                 continue
             rows = order[start : last + 1]
-            after = buffer.next_observations if not buffer.optimize_memory_usage else None
-            final = after[rows[-1], env] if after is not None else buffer.observations[(rows[-1] + 1) % buffer.buffer_size, env]
+            final = buffer.next_observations[rows[-1], env]
             over = bool(dones[last]) and not bool(late[last])
             flags = np.zeros(len(rows), dtype=bool)
             flags[-1] = over
@@ -208,7 +266,7 @@ def _unscaled(buffer: Any, actions: np.ndarray) -> np.ndarray:
     return scaled
 
 
-def _rollout_episodes(buffer: Any) -> Iterable[dict[str, Any]]:
+def _rollout_episodes(buffer: Any, normalize: Any = None) -> Iterable[dict[str, Any]]:
     if not (buffer.full or buffer.pos):
         raise DataError("the rollout buffer is empty")
     length, envs = buffer.rewards.shape
@@ -220,6 +278,12 @@ def _rollout_episodes(buffer: Any) -> Iterable[dict[str, Any]]:
     else:
         observations, actions = buffer.observations, buffer.actions
     starts = buffer.episode_starts.reshape(length, envs).astype(bool)
+    rewards = buffer.rewards
+    if normalize is not None:
+        observations = normalize.unnormalize_obs(observations)
+        rewards = normalize.unnormalize_reward(rewards)
+    # Where it is not full, the rest is zeros.
+    length = length if buffer.full else buffer.pos
     for env in range(envs):
         begins = [0, *[row for row in range(1, length) if starts[row, env]], length]
         for first, last in zip(begins, begins[1:]):
@@ -229,7 +293,7 @@ def _rollout_episodes(buffer: Any) -> Iterable[dict[str, Any]]:
                 yield {
                     "observations": observations[first:last, env],
                     "actions": actions[rows, env],
-                    "rewards": buffer.rewards[rows, env],
+                    "rewards": rewards[rows, env],
                     "terminations": np.zeros(last - 1 - first, dtype=bool),
                 }
 
@@ -265,6 +329,7 @@ def _from_episodes(
     reward: Reward,
     end: Optional[str],
     policy: Any,
+    notes: Sequence[str] = (),
 ) -> _becausal.Log:
     if env is not None:
         maker = Maker.of(env)
@@ -272,7 +337,14 @@ def _from_episodes(
         maker = Maker(lambda: _Spaces(*spaces), name, {})
     else:
         raise ArgumentError("a list of episodes carries no spaces: give `env`, the environment that was played")
-    views = Views(maker, names, actions)
+    given: Optional[_becausal.Schema] = None
+    if schema is not None:
+        if not (names is None and actions is None and reward is None and end is None):
+            raise ArgumentError(
+                "`schema` already says what `names`, `actions`, `reward` and `end` are: give one or the other"
+            )
+        given = schema if isinstance(schema, _becausal.Schema) else _becausal.Schema.read(schema)
+    views = Views(maker, names, actions) if given is None else views_of(maker, given)
     states, after, taken, paid, over, cut, numbers = [], [], [], [], [], [], []
     for number, episode in enumerate(episodes):
         observations = _get(episode, "observations", "obs", "observation")
@@ -325,31 +397,35 @@ def _from_episodes(
     rewards = np.concatenate(paid)
     terminated = np.concatenate(over)
     moves = np.concatenate(taken)
-    outcomes = Outcomes(views, reward, end, rewards, bool(terminated.any()))
-    made = schema_from(views, outcomes, maker.id)
-    if schema is not None:
-        given = schema if isinstance(schema, _becausal.Schema) else _becausal.Schema.read(schema)
-        if [column["name"] for column in given.columns] != [column["name"] for column in made.columns]:
-            raise ArgumentError(
-                f"`schema` has the columns {', '.join(c['name'] for c in given.columns)}, expected "
-                f"{', '.join(c['name'] for c in made.columns)}"
-            )
-        made = given
-    led = [outcomes.of(float(r), bool(t), a) for r, t, a in zip(rewards, terminated, moves)]
-    width = sum(column["role"] == "outcome" for column in made.columns)
-    matrix = np.concatenate(
-        [np.concatenate(states), moves, np.array(led, dtype=float).reshape(len(rewards), width), np.concatenate(after)],
-        axis=1,
-    )
-    columns = slot_columns(made, matrix)
-    columns.append(("episode", "i", np.concatenate(numbers).tobytes()))
-    columns.append(("terminated", "b", terminated.tobytes()))
-    columns.append(("truncated", "b", np.concatenate(cut).tobytes()))
-    columns.append(("reward", "f", rewards.tobytes()))
-    log = _becausal.assemble(columns, made)
+
+    def assembled(outcomes: Outcomes, schema: _becausal.Schema) -> _becausal.Log:
+        led = [outcomes.of(float(r), bool(t), a) for r, t, a in zip(rewards, terminated, moves)]
+        width = sum(column["role"] == "outcome" for column in schema.columns)
+        outcome = np.array(led, dtype=float).reshape(len(rewards), width)
+        matrix = np.concatenate([np.concatenate(states), moves, outcome, np.concatenate(after)], axis=1)
+        columns = slot_columns(schema, matrix)
+        columns.append(("episode", "i", np.concatenate(numbers).tobytes()))
+        columns.append(("terminated", "b", terminated.tobytes()))
+        columns.append(("truncated", "b", np.concatenate(cut).tobytes()))
+        columns.append(("reward", "f", rewards.tobytes()))
+        return _becausal.assemble(columns, schema)
+
+    ended = int(terminated.sum())
+    outcomes = outcomes_of(given, views) if given is not None else Outcomes(views, reward, end, rewards, ended > 0)
+    made = given if given is not None else schema_from(views, outcomes, maker.id)
+    log = assembled(outcomes, made)
+    wrong = disagreement(log, ended) if outcomes.is_known else None
+    if wrong is not None:
+        outcomes = Outcomes(views, "learn", None, rewards, ended > 0)
+        outcomes.notes.append(f"reward and end are learned, because those usual for {maker.id} do not hold here: {wrong}")
+        made = schema_from(views, outcomes, maker.id)
+        log = assembled(outcomes, made)
+    for note in outcomes.notes:
+        warnings.warn(note, stacklevel=3)
+    said = [*notes, *outcomes.notes]
     if env is None:
-        return log
-    return log._with(Adapter(maker, views, outcomes, made), adapter_of(policy, views))
+        return log._with(notes=said)
+    return log._with(Adapter(maker, views, outcomes, made), adapter_of(policy, views), None, said)
 
 
 # ---- out ------------------------------------------------------------------------------------------------

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import os
+import warnings
 from typing import Any, Callable, Mapping, Optional, Union
 
 from . import _becausal
 from ._becausal import Graph, Log, Run
 from ._data import read
-from ._policies import Batched
+from ._errors import ArgumentError, MissingError
+from ._gymnasium import Adapter, Maker, outcomes_of, views_of
+from ._policies import Batched, adapter_of
 from ._record import record
 
 __all__ = ["batched", "discover", "fit", "open", "read", "record", "train"]
@@ -43,6 +46,7 @@ def fit(
     >>> run.graph.parents("outside'")
     ['outside']
     """
+    _check_seed(seed)
     return _becausal.fit(
         log, seed=seed, eta=eta, graph=graph, model=model, members=members, steps=steps,
         held_out=held_out, test=test, compare=compare, progress=progress,
@@ -55,6 +59,7 @@ def discover(log: Log, *, seed: int = 0, eta: Optional[float] = None, progress: 
     >>> becausal.discover(log).parents("temperature'")
     ['temperature', 'outside', 'device']
     """
+    _check_seed(seed)
     return _becausal.discover(log, seed=seed, eta=eta, progress=progress)
 
 
@@ -62,7 +67,8 @@ def open(path: _Path, *, env: Any = None, policy: Any = None, normalize: Any = N
     """Opens the folder of a run.
 
     The folder holds neither a foreign environment nor a foreign agent. An environment that was recorded by its
-    Gymnasium id is made again; `env` gives another one. `policy` is the agent, as in `record`.
+    Gymnasium id is made again; one with wrappers, or made by a function, has to be given as `env`. `policy` is the agent,
+    as in `record`.
 
     >>> run.save("run")
     >>> becausal.open("run")
@@ -73,77 +79,51 @@ def open(path: _Path, *, env: Any = None, policy: Any = None, normalize: Any = N
 
 def completed(run: Run, env: Any, policy: Any, normalize: Any) -> Run:
     """Adds to a run the environment that it was recorded in, or another one, and an agent."""
+    if policy is None and env is None and run.has_environment:
+        return run
     origin = run.origin or {}
     recorded = str(origin.get("environment", ""))
-    if env is None and recorded.startswith("gym:"):
-        env = _made_again(recorded, origin.get("options", {}))
-    if env is None and policy is None:
-        return run
-    from ._gymnasium import Adapter, Maker
-    from ._policies import adapter_of
+    if env is None and run.has_environment:
+        # A built-in environment is there with the options it was recorded with; the agent needs its spaces.
+        id = recorded or run.schema.name
+        views = views_of(Maker.of(f"becausal/{id.removeprefix('becausal/')}"), run.schema)
+        return run._with(None, adapter_of(policy, views, normalize))
 
-    if env is None:
-        env = run.schema.name
-    maker = Maker.of(env)
-    views = _views(maker, run.schema)
-    adapter = Adapter(maker, views, _outcomes(run.schema, views), run.schema)
-    return run._with(adapter, adapter_of(policy, views, normalize))
+    def played(env: Any) -> Adapter:
+        maker = Maker.of(env)
+        views = views_of(maker, run.schema)
+        return Adapter(maker, views, outcomes_of(run.schema, views), run.schema)
+
+    if env is not None:
+        adapter = played(env)
+        return run._with(adapter, adapter_of(policy, adapter.views, normalize))
+    why = "the log does not say how its environment is made"
+    if recorded.startswith("gym:"):
+        try:
+            adapter = played(_made_again(recorded, origin.get("options", {})))
+        except Exception as error:
+            why = f"{recorded.removeprefix('gym:')} cannot be made again ({error})"
+            if policy is None:
+                warnings.warn(f"{why}: the run is opened without it; `env` gives another one", stacklevel=3)
+        else:
+            return run._with(adapter, adapter_of(policy, adapter.views, normalize))
+    if policy is None:
+        return run
+    raise MissingError(f"an agent needs its environment, and {why}: give it as `env` of becausal.open")
 
 
 def _made_again(recorded: str, options: Mapping[str, str]) -> Any:
-    """The environment that a log was recorded in; `None` where it is not installed."""
+    """The environment that a log was recorded in."""
     try:
         import gymnasium
+    except ImportError as error:
+        raise MissingError("this needs Gymnasium: pip install 'becausal[gymnasium]'") from error
 
-        id = recorded.removeprefix("gym:")
-        if id.startswith("MiniGrid"):
-            import minigrid  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: F401
-        spec = gymnasium.spec(id)
-        kwargs = {name: ast.literal_eval(value) for name, value in options.items()}
-    except Exception:
-        return None
-    if kwargs == spec.kwargs:
+    id = recorded.removeprefix("gym:")
+    kwargs = {name: ast.literal_eval(value) for name, value in options.items()}
+    if kwargs == Maker.of(id).options:
         return id
-    return lambda: gymnasium.make(id, **kwargs)
-
-
-def _views(maker: Any, schema: Any) -> Any:
-    """The variables of an environment under the names of a schema."""
-    from ._gymnasium import Views
-
-    views = Views(maker)
-    given = [column["name"] for column in schema.columns if column["role"] in ("state", "action")]
-    usual = [name for name, _ in views.state.variables + views.action.variables]
-    if views.built_in is not None or given == usual:
-        return views
-    states = given[: views.state.width]
-    actions = [column for column in schema.columns if column["role"] == "action"]
-    if len(actions) == 1 and actions[0]["labels"]:
-        return Views(maker, states, actions[0]["labels"])
-    return Views(maker, states, [column["name"] for column in actions])
-
-
-def _outcomes(schema: Any, views: Any) -> Any:
-    """The outcomes of a schema that was made by `record`."""
-    import re
-
-    import numpy as np
-
-    from ._gymnasium import Outcomes
-
-    if views.built_in is not None and views.built_in == schema:
-        return Outcomes(views)
-    rewards: Optional[np.ndarray] = None
-    for column in schema.columns:
-        if column["name"] == "paid" and column["kind"] == "categorical":
-            rewards = np.array([float(re.sub("^pays ", "", label)) for label in column["labels"]])
-    has_over = "over" in schema.outcomes
-    end = None if has_over else schema.end
-    if "paid" in schema.outcomes:
-        many = np.arange(100.0)
-        rewards = rewards if rewards is not None else many
-        return Outcomes(views, "learn", end, rewards, has_over)
-    return Outcomes(views, dict(schema.rewards), end, None, has_over)
+    return gymnasium.make(id, disable_env_checker=True, **kwargs)
 
 
 def train(
@@ -163,11 +143,17 @@ def train(
     `settings` is TOML that changes those of the `preset`; `options` are those of the environment. `steps` are real
     steps; `until` is a mean return that ends the training early.
     """
+    _check_seed(seed)
     given = {name: _option(value) for name, value in (options or {}).items()}
     return _becausal.train(
         environment, path, preset=preset, steps=steps, until=until, seed=seed, settings=settings,
         options=given, progress=progress,
     )  # fmt: skip
+
+
+def _check_seed(seed: int) -> None:
+    if not 0 <= seed < 2**64:
+        raise ArgumentError(f"`seed` is {seed}, expected a whole number from 0 to 2^64 - 1")
 
 
 def _option(value: Any) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import copy
+import importlib
 import json
+import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _becausal
 from ._errors import ArgumentError, MissingError, ReplayError
-from ._known import known
+from ._known import Known, known
 from ._spaces import View, safe_name, view_of
 
 #: A reward with at most this many values is one of labels; otherwise it is a number.
@@ -21,8 +25,17 @@ Reward = Union[None, str, Mapping[str, str]]
 class Maker:
     """Makes fresh copies of an environment."""
 
-    def __init__(self, make: Callable[[], Any], id: str, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, make: Callable[[], Any], id: str, options: Mapping[str, Any], is_plain: bool = False
+    ) -> None:
         self._make, self.id, self.options = make, id, dict(options)
+        #: Whether its id and options are all that it takes to make it again.
+        self.is_plain = is_plain
+
+    @property
+    def origin(self) -> str:
+        """What a log calls it: `gym:ID` where that makes it again."""
+        return f"gym:{self.id}" if self.is_plain else f"made:{self.id}"
 
     def __call__(self) -> Any:
         return self._make()
@@ -40,10 +53,13 @@ class Maker:
             if id.startswith("MiniGrid"):
                 _import_minigrid()
             try:
-                spec: Any = gymnasium.spec(id)
-            except gymnasium.error.Error as error:
+                module, _, bare = id.rpartition(":")
+                if module:
+                    importlib.import_module(module)
+                spec: Any = gymnasium.spec(bare)
+            except (gymnasium.error.Error, ImportError) as error:
                 raise ArgumentError(f"{id}: {error}") from error
-            return Maker(lambda: gymnasium.make(spec, disable_env_checker=True), id, spec.kwargs)
+            return Maker(lambda: gymnasium.make(spec, disable_env_checker=True), id, spec.kwargs, True)
         if isinstance(env, gymnasium.vector.VectorEnv):
             raise ArgumentError(
                 "a vector environment cannot be made again copy by copy: give its id, or a function that "
@@ -56,7 +72,13 @@ class Maker:
                     f"{env} does not say how it was made (its spec is None), and what would have happened "
                     "is tried in fresh copies: give a function that makes it, lambda: MyEnv(...)"
                 )
-            return Maker(lambda: gymnasium.make(spec, disable_env_checker=True), spec.id, spec.kwargs)
+            spec = copy.deepcopy(spec)
+            if spec.kwargs.get("render_mode") == "human":
+                # The copies are not to be looked at.
+                del spec.kwargs["render_mode"]
+            return Maker(
+                lambda: gymnasium.make(spec, disable_env_checker=True), spec.id, spec.kwargs, _is_plain(spec)
+            )
         if callable(env):
             name = "environment"
 
@@ -74,6 +96,39 @@ class Maker:
             first.close()
             return Maker(make, name, {})
         raise ArgumentError(f"{env!r} is neither the id of an environment, nor one, nor a function that makes one")
+
+
+def _is_plain(spec: Any) -> bool:
+    """Whether an environment is that of its id, with options that can be written down."""
+    import gymnasium
+
+    registered = gymnasium.registry.get(spec.id)
+    if registered is None or spec.additional_wrappers:
+        return False
+    if spec.max_episode_steps != registered.max_episode_steps:
+        return False
+    try:
+        return all(ast.literal_eval(repr(value)) == value for value in spec.kwargs.values())
+    except (ValueError, SyntaxError):
+        return False
+
+
+#: Wrappers that change neither observations nor actions nor rewards.
+_HARMLESS = {
+    "Autoreset", "HumanRendering", "OrderEnforcing", "PassiveEnvChecker", "RecordEpisodeStatistics",
+    "RecordVideo", "RenderCollection", "TimeLimit",
+}  # fmt: skip
+
+
+def _is_wrapped(env: Any) -> bool:
+    """Whether the environment is another one than its id says."""
+    import gymnasium
+
+    while isinstance(env, gymnasium.Wrapper):
+        if type(env).__name__ not in _HARMLESS:
+            return True
+        env = env.env
+    return False
 
 
 def _import_minigrid() -> None:
@@ -95,15 +150,18 @@ class Views:
         env = maker()
         try:
             self.observation_space, self.action_space = env.observation_space, env.action_space
+            is_wrapped = _is_wrapped(env)
         finally:
             env.close()
         self.id = maker.id
-        self.known = known(maker.id)
+        self.known = Known() if is_wrapped else known(maker.id.rpartition(":")[2])
         from gymnasium import spaces
 
         built_in = None
         if self.known.built_in is not None and names is None and actions is None:
             built_in = _becausal.Schema.read(self.known.built_in)
+            if not _fits(built_in, self.observation_space, self.action_space):
+                built_in, self.known = None, Known()
         #: The schema of the built-in environment with the same variables, if there is one.
         self.built_in = built_in
         is_discrete = isinstance(self.action_space, spaces.Discrete)
@@ -150,6 +208,19 @@ class Views:
         )
 
 
+def _fits(schema: _becausal.Schema, observation: Any, action: Any) -> bool:
+    """Whether these are the spaces of a built-in environment."""
+    from gymnasium import spaces
+
+    actions = [column for column in schema.columns if column["role"] == "action"]
+    states = [column for column in schema.columns if column["role"] == "state"]
+    if int(np.prod(observation.shape or (0,))) != len(states):
+        return False
+    if isinstance(action, spaces.Discrete):
+        return len(actions) == 1 and len(actions[0]["labels"]) == int(action.n)
+    return isinstance(action, spaces.Box) and not actions[0]["labels"] and int(np.prod(action.shape)) == len(actions)
+
+
 class Outcomes:
     """What a step leads to besides the next state: what it paid, and whether it was the end."""
 
@@ -167,6 +238,10 @@ class Outcomes:
         self._values: Optional[np.ndarray] = None
         self._function: Optional[Callable[[float, bool, Any], list[float]]] = None
         self.end = end
+        #: What the user should know about them, in sentences.
+        self.notes: list[str] = []
+        #: Whether reward or end are those that becausal knows.
+        self.is_known = False
         #: The schema of the built-in environment, where its outcomes are known.
         self.schema_of_built_in: Optional[_becausal.Schema] = None
         self._has_paid = self._has_over = False
@@ -177,11 +252,13 @@ class Outcomes:
             if views.built_in is not None:
                 self._function = views.known.outcomes
                 self.schema_of_built_in = views.built_in
+                self.is_known = True
                 return
             names = {name for name, _ in views.state.variables}
             usual = views.known.names
             if views.known.reward is not None and usual is not None and names >= set(usual):
                 reward, self.end = views.known.reward, views.known.end
+                self.is_known = True
         never_ends = reward is not None and reward is views.known.reward
         if self.end is None and ends and not never_ends:
             self._has_over = True
@@ -198,7 +275,13 @@ class Outcomes:
         values = np.unique(rewards) if rewards is not None else None
         if values is not None and len(values) == 1 and self.end is not None:
             # Every step pays the same: what is at stake is whether there are more of them.
-            self.terms = {"going on": f"if({self.end}, 0, {_number(values[0])})"}
+            self.terms = {"survival": f"if({self.end}, 0, {_number(values[0])})"}
+            if values[0] == 0:
+                assert rewards is not None
+                self.notes.append(
+                    f"no reward was paid in {len(rewards):,} rows, so there is nothing to explain rewards by: record "
+                    "longer, or an agent that reaches one, or give `reward`"
+                )
             return
         self._has_paid = True
         if values is not None and len(values) <= MOST_LABELS:
@@ -235,6 +318,73 @@ class Outcomes:
 
 def _number(value: float) -> str:
     return repr(float(value)) if value >= 0 else f"(0 - {float(-value)!r})"
+
+
+def views_of(maker: Maker, schema: _becausal.Schema) -> Views:
+    """The variables of an environment under the names of a schema."""
+    views = Views(maker)
+    if views.built_in is not None and views.built_in.columns == schema.columns:
+        return views
+    states = [column["name"] for column in schema.columns if column["role"] == "state"]
+    actions = [column for column in schema.columns if column["role"] == "action"]
+    usual = [name for name, _ in views.state.variables]
+    names = None if states == usual else states
+    if len(actions) == 1 and actions[0]["labels"]:
+        given, known = actions[0]["labels"], views.action.variables[0][1].get("labels")
+    else:
+        given, known = [one["name"] for one in actions], [name for name, _ in views.action.variables]
+    if names is None and given == known:
+        return views
+    return Views(maker, states if views.built_in is not None else names, None if given == known else given)
+
+
+def outcomes_of(schema: _becausal.Schema, views: Views) -> Outcomes:
+    """The outcomes of a schema that `Schema.of` or `record` made, for the environment of these views."""
+    if views.built_in is not None and views.built_in.columns == schema.columns:
+        outcomes = Outcomes(views)
+        outcomes.is_known = False
+        return outcomes
+    for column in schema.columns:
+        expected = dict(views.state.variables + views.action.variables).get(column["name"], {})
+        if column["role"] not in ("state", "action"):
+            continue
+        if column["kind"] != expected.get("kind") or list(column["labels"]) != list(expected.get("labels", [])):
+            raise ArgumentError(
+                f"`schema` has the {column['role']} variable `{column['name']}` ({column['kind']}, labels "
+                f"{column['labels']}), while the environment has {_shown(views)}"
+            )
+    foreign = [name for name in schema.outcomes if name not in ("paid", "over")]
+    if foreign:
+        raise ArgumentError(
+            f"`schema` has the outcome {foreign[0]}, which the environment does not tell: it tells the reward "
+            "(`paid`) and the end (`over`)"
+        )
+    rewards: Optional[np.ndarray] = None
+    for column in schema.columns:
+        if column["name"] == "paid" and column["kind"] == "categorical":
+            rewards = np.array([float(re.sub("^pays ", "", label)) for label in column["labels"]])
+    has_over = "over" in schema.outcomes
+    end = None if has_over else schema.end
+    if "paid" in schema.outcomes:
+        # More values than there are labels for are a number.
+        rewards = rewards if rewards is not None else np.arange(MOST_LABELS + 1.0)
+        return Outcomes(views, "learn", end, rewards, has_over)
+    return Outcomes(views, dict(schema.rewards), end, None, has_over)
+
+
+def _shown(views: Views) -> str:
+    return ", ".join(f"`{name}` ({spec['kind']})" for name, spec in views.state.variables + views.action.variables)
+
+
+def disagreement(log: _becausal.Log, terminated: int) -> Optional[str]:
+    """Where recorded rewards or ends are not those of the schema; `None` where they are."""
+    text = log.check()
+    # A reward for every step is one for those that are not the last: what is at stake is whether there are more.
+    wrong = re.search(r"the reward terms do not sum to the recorded reward in ([\d,]+) of .*", text)
+    if wrong and int(wrong.group(1).replace(",", "")) > terminated:
+        return wrong.group(0)
+    ends = re.search(r"the schema's termination disagrees .*", text)
+    return ends.group(0) if ends else None
 
 
 def schema_from(views: Views, outcomes: Outcomes, name: str) -> _becausal.Schema:

@@ -6,16 +6,20 @@ into numbers again. `modes` and `probabilities` take and give the bytes of array
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 import threading
+import warnings
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
 from . import _becausal
 from ._errors import ArgumentError, MissingError
 from ._gymnasium import Views
+from ._spaces import safe_name
 
 _threads = threading.local()
 
@@ -27,6 +31,18 @@ def _one_torch_thread() -> None:
 
         torch.set_num_threads(1)
         _threads.is_set = True
+
+
+@contextlib.contextmanager
+def torch_threads_restored() -> Iterator[None]:
+    """Gives torch its threads back afterwards: the caller may train on."""
+    before = sys.modules["torch"].get_num_threads() if "torch" in sys.modules else None
+    try:
+        yield
+    finally:
+        if getattr(_threads, "is_set", False) and before is not None:
+            sys.modules["torch"].set_num_threads(before)
+            _threads.is_set = False
 
 
 class Adapter:
@@ -81,8 +97,28 @@ class Adapter:
         return np.ascontiguousarray(numbers, dtype=np.float64)
 
     def probabilities(self, states: bytes, rows: int) -> Optional[bytes]:
+        n = getattr(self.views.action_space, "n", None)
+        if n is None or self.views.action_space.shape != ():
+            return None
         weights = self.weigh(self._observations(states, rows), rows)
-        return None if weights is None else np.ascontiguousarray(weights, dtype=np.float64).tobytes()
+        return None if weights is None else self._checked_weights(weights, rows).tobytes()
+
+    def _checked_weights(self, weights: Any, rows: int) -> np.ndarray:
+        checked = np.ascontiguousarray(weights, dtype=np.float64)
+        space = self.views.action_space
+        count = int(getattr(space, "n", 0))
+        if checked.shape != (rows, count):
+            raise ArgumentError(
+                f"the policy returned probabilities of shape {checked.shape} for {rows} observations, expected "
+                f"{(rows, count)}: the action is {space}"
+            )
+        wrong = ~np.isfinite(checked).all(axis=1) | (checked < 0).any(axis=1) | (checked.sum(axis=1) <= 0)
+        if wrong.any():
+            raise ArgumentError(
+                f"the policy returned the probabilities {checked[wrong][0].tolist()}, expected numbers from 0 on that are "
+                "not all 0"
+            )
+        return checked
 
 
 class SB3(Adapter):
@@ -92,7 +128,17 @@ class SB3(Adapter):
         super().__init__(views)
         self.model, self.name = model, type(model).__name__
         self.normalize = normalize if normalize is not None else model.get_vec_normalize_env()
+        if hasattr(model.policy, "lstm_actor"):
+            raise ArgumentError(
+                f"{self.name} has a memory, so what it does depends on more than the state that is explained; train an "
+                "agent without one"
+            )
         self._check(model.observation_space, views.observation_space)
+        if not _alike(model.action_space, views.action_space, True):
+            raise ArgumentError(
+                f"the agent acts in {model.action_space}, the environment takes {views.action_space}: record the one it "
+                "was trained in"
+            )
 
     def _check(self, trained: Any, given: Any) -> None:
         env = self.model.get_env()
@@ -100,7 +146,7 @@ class SB3(Adapter):
             if type(env).__name__ in ("VecFrameStack", "StackedObservations"):
                 raise ArgumentError(_FRAMES)
             env = getattr(env, "venv", None)
-        if getattr(trained, "shape", None) == getattr(given, "shape", None):
+        if _alike(trained, given, False):
             return
         ours, theirs = int(np.prod(given.shape or (1,))), int(np.prod(trained.shape or (1,)))
         if ours and theirs > ours and theirs % ours == 0:
@@ -137,6 +183,21 @@ class SB3(Adapter):
             tensor, _ = policy.obs_to_tensor(self._seen(observations))
             values: np.ndarray = policy.predict_values(tensor).cpu().numpy().reshape(count)
         return values
+
+
+def _alike(one: Any, other: Any, bounds: bool) -> bool:
+    """Whether two spaces are the same, with their bounds or without."""
+    if type(one) is not type(other):
+        return False
+    if hasattr(one, "spaces"):
+        if not isinstance(one.spaces, dict):
+            return len(one.spaces) == len(other.spaces) and all(map(_alike, one.spaces, other.spaces, [bounds] * len(one.spaces)))
+        return list(one.spaces) == list(other.spaces) and all(
+            _alike(part, other.spaces[key], bounds) for key, part in one.spaces.items()
+        )
+    if hasattr(one, "low") and not bounds:
+        return bool(one.shape == other.shape)
+    return bool(one == other)
 
 
 _FRAMES = (
@@ -185,7 +246,7 @@ class Onnx(Adapter):
         try:
             import onnxruntime  # type: ignore[import-not-found,import-untyped,unused-ignore]
         except ImportError as error:
-            raise MissingError("ONNX files need onnxruntime: pip install onnxruntime") from error
+            raise MissingError("ONNX files need onnxruntime: pip install 'becausal[onnx]'") from error
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         self.session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
@@ -219,8 +280,7 @@ class Function(Adapter):
 
     def act(self, observations: Any, count: int) -> Any:
         if not callable(self.function):
-            weights = self.weigh(observations, count)
-            assert weights is not None
+            weights = self._checked_weights(self.weigh(observations, count), count)
             return weights.argmax(axis=1) + int(getattr(self.views.action_space, "start", 0))
         if self.batch:
             return self.function(observations)
@@ -258,6 +318,20 @@ class OfRun(Adapter):
     def __init__(self, views: Views, run: _becausal.Run) -> None:
         super().__init__(views)
         self.run = run
+
+        def said(columns: Any) -> dict[str, list[str]]:
+            return {safe_name(name): list(spec.get("labels", [])) for name, spec in columns}
+
+        for role, view in (("state", views.state), ("action", views.action)):
+            theirs = said((column["name"], column) for column in run.schema.columns if column["role"] == role)
+            ours = said(view.variables)
+            if list(theirs.items()) != list(ours.items()):
+                raise ArgumentError(
+                    f"the run that is to act has other {role} variables ({', '.join(theirs)}) than the environment "
+                    f"({', '.join(ours)}), or other labels"
+                )
+        if not run.has_policy:
+            raise MissingError("the run that is to act has no policy: give it one with becausal.open(path, policy=agent)")
 
     def modes(self, states: bytes, rows: int) -> bytes:
         return self.run._modes(states, rows)
@@ -308,12 +382,19 @@ def _from_file(path: Path, views: Views, normalize: Any) -> Adapter:
     if path.suffix == ".onnx":
         return Onnx(views, str(path))
     if path.suffix == ".zip":
+        beside = sorted(path.parent.glob("*vec*normalize*"))
+        if normalize is None and beside:
+            warnings.warn(
+                f"{path}: a .zip does not hold the VecNormalize that an agent was trained with, and {beside[0].name} is "
+                "beside it: if it belongs to the agent, give it as `normalize`",
+                stacklevel=2,
+            )
         return SB3(views, load_sb3(path), normalize)
     raise ArgumentError(f"{path}: expected a name that ends in .zip (SB3) or .onnx, or the folder of a run")
 
 
 def load_sb3(path: Path) -> Any:
-    """Loads a model of SB3, whose file does not say which algorithm it is of."""
+    """Loads a model of SB3, whose file does not say which algorithm it is of. It is a pickle: loading runs code in it."""
     try:
         import stable_baselines3 as sb3  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:

@@ -18,17 +18,24 @@ from ._errors import Error
 
 _AGENTS = (".zip", ".onnx")
 
+_COMMANDS = {
+    "audit", "check", "collect", "demo", "discover", "envs", "explain", "fit", "help", "replay", "report", "reproduce",
+    "train",
+}  # fmt: skip
+
 
 def main(arguments: list[str]) -> int:
     """Runs the program and returns its exit code."""
-    words = [word for word in arguments if not word.startswith("-")]
-    command = words[0] if words else ""
-    foreign = next((word for word in words[1:2] if word.startswith("gym:")), None)
+    command = next((word for word in arguments if word in _COMMANDS), "")
+    foreign = next((word for word in arguments if word.startswith("gym:")), None)
     if foreign is not None and command in ("collect", "envs"):
         try:
             return _collect(arguments) if command == "collect" else _describe(foreign, arguments)
         except Error as error:
             return _fail(str(error), "--json" in arguments)
+        except Exception as error:
+            # Of Gymnasium or of the environment, such as a package that is not installed.
+            return _fail(f"{foreign}: {type(error).__name__}: {error}", "--json" in arguments)
         except KeyboardInterrupt:
             print("stopped, nothing was written", file=sys.stderr)
             return 130
@@ -71,7 +78,8 @@ def _without_policy(arguments: list[str]) -> tuple[list[str], Optional[str]]:
 
 def _fail(words: str, is_json: bool, code: int = 1) -> int:
     if is_json:
-        print(json.dumps({"error": words}))
+        kind = "usage" if code == 2 else "failed"
+        print(json.dumps({"error": {"message": words, "advice": None, "kind": kind, "exit_code": code}}))
     else:
         print(f"error: {words}", file=sys.stderr)
     return code
@@ -104,9 +112,11 @@ def _collect(arguments: list[str]) -> int:
     parser.add_argument("env", metavar="gym:ID")
     parser.add_argument("-n", "--rows", type=int, default=20_000)
     parser.add_argument("-o", "--output", required=True)
-    parser.add_argument("--policy", default="random", help="random, or the path of a .zip (SB3), .onnx or run")
+    parser.add_argument("--policy", default="random", help="random, or the path of a .zip (SB3; a pickle: loading it runs code), .onnx or run")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--env-option", type=_option, action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--threads", type=int, help="for the other commands: environments are stepped by one thread")
+    parser.add_argument("--memory", help="for the other commands")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("-q", "--quiet", action="store_true")
     given = parser.parse_args(arguments)
@@ -132,5 +142,18 @@ def _collect(arguments: list[str]) -> int:
 
 
 def _describe(id: str, arguments: list[str]) -> int:
-    print(_becausal.Schema.of(id).to_toml(), end="")
+    schema = _becausal.Schema.of(id)
+    if "--json" in arguments:
+        print(
+            json.dumps(
+                {
+                    "name": schema.name,
+                    "columns": [column for column in schema.columns if column["role"] != "next"],
+                    "rewards": schema.rewards,
+                    "end": schema.end,
+                }
+            )
+        )
+        return 0
+    print(schema.to_toml(), end="")
     return 0

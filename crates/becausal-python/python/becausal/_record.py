@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Optional, Sequence
 
 import numpy as np
 
 from . import _becausal
 from ._errors import ArgumentError
-from ._gymnasium import Adapter, Maker, Outcomes, Reward, Session, Views, schema_from
+from ._gymnasium import (
+    Adapter,
+    Maker,
+    Outcomes,
+    Reward,
+    Session,
+    Views,
+    disagreement,
+    outcomes_of,
+    schema_from,
+    views_of,
+)
 from ._policies import Adapter as Policy
-from ._policies import adapter_of
+from ._policies import adapter_of, torch_threads_restored
 from ._progress import close, shown
 
 #: Steps of the test whether a used environment can be used again.
@@ -89,12 +101,13 @@ def record(
 
     `env` is an id, an environment, or a function that makes one. `policy` is a function of an observation, an SB3
     model, an object with `.probabilities`, the path of a `.zip` or `.onnx` file, a becausal run, or `None` for
-    random actions.
+    random actions. A `.zip` of SB3 is a pickle: loading it runs code in it.
 
     A share of the actions is random, so that the log shows what other actions lead to. It differs by episode:
     `explore` has the shares, one episode after the other. `log.own` says in which rows the agent itself acted.
     `names`, `actions`, `reward` and `end` are those of `Schema.of`; `reward="learn"` learns the reward where
-    becausal knows it. `normalize` is a VecNormalize that the agent was trained with and does not know itself.
+    becausal knows it. `normalize` is a VecNormalize that the agent was trained with and does not know itself:
+    a model that was loaded from a `.zip` never knows it.
     `envs` copies of the environment are stepped together.
 
     >>> log = becausal.record("MountainCar-v0", rows=500, seed=1)
@@ -109,34 +122,44 @@ def record(
         raise ArgumentError(f"`envs` is {envs}, expected at least 1")
     if not explore or not all(0.0 <= share <= 1.0 for share in explore):
         raise ArgumentError(f"`explore` is {explore!r}, expected shares from 0 to 1")
+    if not 0 <= seed < 2**64:
+        raise ArgumentError(f"`seed` is {seed}, expected a whole number from 0 to 2^64 - 1")
+    if schema is not None and not (names is None and actions is None and reward is None and end is None):
+        raise ArgumentError("`schema` already says what `names`, `actions`, `reward` and `end` are: give one or the other")
     maker = Maker.of(env)
-    views = Views(maker, names, actions)
+    views = Views(maker, names, actions) if schema is None else views_of(maker, schema)
     agent = adapter_of(policy, views, normalize)
     columns = _action_columns(views)
     fresh = not _repeats_when_used(maker, views, columns, seed)
     heard = shown(progress)
     try:
-        episodes = _play(maker, views, agent, columns, rows, seed, explore, envs, fresh, heard)
+        with torch_threads_restored():
+            episodes = _play(maker, views, agent, columns, rows, seed, explore, envs, fresh, heard)
     finally:
         close(heard)
     rewards = np.array([paid for episode in episodes for paid in episode.rewards])
     if not np.all(np.isfinite(rewards)):
         raise ArgumentError(f"{maker.id} paid a reward that is not finite: {rewards[~np.isfinite(rewards)][0]}")
-    ends = any(episode.terminated for episode in episodes)
-    outcomes = Outcomes(views, reward, end, rewards, ends)
-    made = schema_from(views, outcomes, maker.id)
-    if schema is not None and schema != made:
-        if [column["name"] for column in schema.columns] != [column["name"] for column in made.columns]:
-            raise ArgumentError(
-                f"`schema` has the columns {', '.join(c['name'] for c in schema.columns)}, expected "
-                f"{', '.join(c['name'] for c in made.columns)}: that is what is observed here"
-            )
-        made = schema
-    adapter = Adapter(maker, views, outcomes, made)
+    ended = sum(episode.terminated for episode in episodes)
+    if schema is None:
+        outcomes = Outcomes(views, reward, end, rewards, ended > 0)
+    else:
+        outcomes = outcomes_of(schema, views)
+    made = schema_from(views, outcomes, maker.id) if schema is None else schema
     log = _to_log(episodes, views, outcomes, made, maker, seed, agent)
+    wrong = disagreement(log, ended) if outcomes.is_known else None
+    if wrong is not None:
+        outcomes = Outcomes(views, "learn", None, rewards, ended > 0)
+        outcomes.notes.append(f"reward and end are learned, because those usual for {maker.id} do not hold here: {wrong}")
+        made = schema_from(views, outcomes, maker.id)
+        log = _to_log(episodes, views, outcomes, made, maker, seed, agent)
+    adapter = Adapter(maker, views, outcomes, made)
     adapter.problem = _replay_problem(adapter, episodes)
+    notes = outcomes.notes + ([adapter.problem] if adapter.problem is not None else [])
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
     own = np.array([own for episode in episodes for own in episode.own], dtype=bool)
-    return log._with(adapter, agent, own)
+    return log._with(adapter, agent, own, notes)
 
 
 def _action_columns(views: Views) -> list[dict[str, Any]]:
@@ -280,8 +303,8 @@ def _to_log(
     columns.append(("truncated", "b", truncated.tobytes()))
     columns.append(("reward", "f", rewards.astype(np.float64).tobytes()))
     origin = {
-        "environment": f"gym:{maker.id}",
-        "options": {name: repr(value) for name, value in maker.options.items()},
+        "environment": maker.origin,
+        "options": {name: repr(value) for name, value in maker.options.items()} if maker.is_plain else {},
         "seed": seed,
         "policy": agent.name if agent is not None else "random",
     }
@@ -292,6 +315,16 @@ def _replay_problem(adapter: Adapter, episodes: Sequence[_Episode]) -> Optional[
     """Replays a recorded episode in a fresh environment; why it cannot be, in words."""
     # A late one, of some length: its environment was used before.
     episode = max(reversed(episodes), key=lambda one: min(len(one.rewards), _CHECKED_STEPS))
+    try:
+        return _divergence(adapter, episode)
+    except Exception as error:
+        return (
+            f"{adapter.maker.id} failed when recorded episode {episode.number} was played again in a fresh environment "
+            f"({type(error).__name__}: {error}): episodes cannot be played again, and there is no audit"
+        )
+
+
+def _divergence(adapter: Adapter, episode: _Episode) -> Optional[str]:
     session = Session(adapter, episode.seed)
     for step, action in enumerate(episode.actions[:_CHECKED_STEPS]):
         if not np.array_equal(session.state, episode.states[step]):
@@ -303,7 +336,7 @@ def _replay_problem(adapter: Adapter, episodes: Sequence[_Episode]) -> Optional[
     else:
         return None
     return (
-        f"{adapter.maker.id} does not repeat itself: episode {episode.number} went another way at step {step} "
+        f"{adapter.maker.id} does not repeat itself: episode {episode.number} diverged at step {step} "
         "when a fresh environment took the same actions from the same seed. It keeps randomness that "
         "reset(seed) does not set, so what would have happened cannot be tried in it: episodes cannot be "
         "played again, and there is no audit"

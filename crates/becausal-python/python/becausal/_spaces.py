@@ -91,6 +91,8 @@ class BoxView(View):
         return np.clip(numbers, self.low, self.high) if self.bounded else numbers
 
     def builds(self, numbers: np.ndarray) -> Any:
+        if np.issubdtype(self.dtype, np.integer):
+            numbers = np.rint(numbers)
         return numbers.reshape((len(numbers), *self.shape)).astype(self.dtype)
 
 
@@ -117,7 +119,7 @@ class DiscreteView(View):
         return np.stack(parts, axis=1).astype(np.float64)
 
     def builds(self, numbers: np.ndarray) -> Any:
-        parts = tuple(numbers[:, place].astype(np.int64) for place in range(len(self.sizes)))
+        parts = tuple(np.rint(numbers[:, place]).astype(np.int64) for place in range(len(self.sizes)))
         return (np.ravel_multi_index(parts, self.sizes, mode="clip") + self.start).astype(self.dtype)
 
 
@@ -130,10 +132,22 @@ class MultiView(View):
         self.variables = variables
 
     def flats(self, values: Any, count: int) -> np.ndarray:
-        return np.asarray(values, dtype=np.float64).reshape(count, -1) - self.starts
+        numbers: np.ndarray = np.asarray(values, dtype=np.float64).reshape(count, -1) - self.starts
+        if numbers.shape[1] != self.width:
+            raise ValueError(f"{numbers.shape[1]} numbers, expected {self.width}")
+        sizes = np.array([len(spec.get("labels", "01")) for _, spec in self.variables])
+        wrong = np.argwhere(~((numbers >= 0) & (numbers < sizes) & (numbers == np.floor(numbers))))
+        if len(wrong):
+            row, place = wrong[0]
+            first = int(self.starts[place])
+            raise ValueError(
+                f"{numbers[row, place] + first:g} for {self.variables[place][0]} is not a whole number from {first} to "
+                f"{first + sizes[place] - 1}"
+            )
+        return numbers
 
     def builds(self, numbers: np.ndarray) -> Any:
-        return (numbers + self.starts).reshape((len(numbers), *self.shape)).astype(self.dtype)
+        return (np.rint(numbers) + self.starts).reshape((len(numbers), *self.shape)).astype(self.dtype)
 
 
 class PartsView(View):
