@@ -57,7 +57,7 @@ pub struct Scores {
     /// The scores of each effect.
     pub variables: Vec<VariableScore>,
     /// Errors where the state has the same labels and flags: a lander in the air and on the ground. Empty
-    /// where all rows have the same, or there are more than eight groups.
+    /// where all rows have the same, there are more than eight groups, or nobody asked.
     pub groups: Vec<GroupErrors>,
 }
 
@@ -104,10 +104,12 @@ impl WorldModel {
     /// predicts the mean of its members; its distribution is their mixture.
     #[must_use]
     pub fn score(&self, data: &Transitions) -> Scores {
-        self.score_heard(data, &Listener::NOBODY)
+        let encoded = self.encoding.encode_all(data, &Tracker::unheard());
+        let nobody = &Listener::NOBODY;
+        self.score_outputs(&encoded, &self.outputs_of(&encoded, nobody), nobody)
     }
 
-    /// The same; a listener hears how far it is.
+    /// The same, and the errors by the labels and flags of the state; a listener hears how far it is.
     #[must_use]
     pub fn score_heard(&self, data: &Transitions, listener: &Listener) -> Scores {
         let encoded = self.encoding.encode_all(data, &Tracker::unheard());

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use super::choice_text::choice_text;
 use super::evidence_text::doubts;
-use super::explained::ContrastView;
+use super::explained::{ContrastView, WhyView};
 use super::why_text::{basis, capital};
 use super::words::{
     action, after, be, counted, instead, list, more, number, over_next, signed, title, value,
@@ -194,8 +193,8 @@ impl ContrastView<'_> {
         let trajectory = self.factual.chain.trajectory();
         let schema = trajectory.schema();
         let mut text = format!("{}\n\n{}\n", self.question(), self.sentence());
-        if let Some(choice) = &self.factual.choice {
-            let _ = writeln!(text, "\n{}", choice_text(schema, choice));
+        if let Some(choice) = WhyView(&self.factual).choice() {
+            let _ = writeln!(text, "\n{choice}");
         }
         self.steps(&mut text, schema);
         self.worth(&mut text, schema);

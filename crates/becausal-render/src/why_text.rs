@@ -53,7 +53,13 @@ impl WhyView<'_> {
         format!("{start} {}, which leads to {} ({basis}).", list(&words), list(&rewards))
     }
 
-    /// The question, the answer in one sentence, the steps, the evidence and the caveats.
+    /// The agent's side, where it is known.
+    pub(super) fn choice(&self) -> Option<String> {
+        let schema = self.chain.trajectory().schema();
+        self.0.choice.as_ref().map(|choice| choice_text(schema, choice))
+    }
+
+    /// The question, the answer in one sentence, the agent's side, the steps, the evidence and the caveats.
     #[must_use]
     pub fn text(&self) -> String {
         let trajectory = self.chain.trajectory();
@@ -63,8 +69,8 @@ impl WhyView<'_> {
             let _ = writeln!(text, "{}\n", self.question());
         }
         let _ = writeln!(text, "{}", self.sentence());
-        if let Some(choice) = &self.choice {
-            let _ = writeln!(text, "\n{}", choice_text(schema, choice));
+        if let Some(choice) = self.choice() {
+            let _ = writeln!(text, "\n{choice}");
         }
         if self.chain.is_empty() {
             return text;

@@ -4,13 +4,12 @@
 //! trained agent for instance (`becausal collect LunarLander-v3 -n 20000 --policy RUN -o flights.csv`).
 
 use std::path::Path;
-use std::sync::Arc;
 
+use becausal_core::Transitions;
 use becausal_core::data::{ReadOptions, read};
-use becausal_core::env::{Environment, Options, play_episode, random_action};
-use becausal_core::{Stream, Transitions};
+use becausal_core::env::{Environment, Options, record_with_detours};
 use becausal_discovery::{CausalGraph, DiscoverParams, Verdict, discover};
-use becausal_envs::{Trial, find};
+use becausal_envs::{Pilot, Trial, find};
 
 const ID: &str = "LunarLander-v3";
 const ROWS: usize = 20_000;
@@ -80,43 +79,9 @@ fn score(name: &str, data: &Transitions, trial: &Trial) {
     }
 }
 
-/// Flights of Gymnasium's own pilot; every tenth action is another one.
+/// Flights of a scripted pilot; every tenth action is a random one.
 fn flights(seed: u64) -> Transitions {
-    let mut lander = find(ID).expect("known").make(&Options::default()).expect("made");
-    let schema = Arc::clone(lander.schema());
-    let mut data = Transitions::new(Arc::clone(&schema));
-    let mut stream = Stream::new(seed);
-    for episode in 0.. {
-        if data.len() >= ROWS {
-            break;
-        }
-        let mut actor = |_: usize, state: &[f64]| {
-            let mut action = vec![pilot(state)];
-            if stream.unit() < 0.1 {
-                random_action(&schema, &mut stream, &mut action).ok()?;
-            }
-            Some(action)
-        };
-        play_episode(&mut lander, 1000 * seed + episode, 400, &mut actor)
-            .expect("flown")
-            .append_to(&mut data);
-    }
-    data
-}
-
-fn pilot(state: &[f64]) -> f64 {
-    let [x, y, vx, vy, angle, v_angle] = std::array::from_fn(|slot| state[slot]);
-    let landed = state[6] > 0.0 || state[7] > 0.0;
-    let target_angle = (0.5 * x + vx).clamp(-0.4, 0.4);
-    let mut turn = 0.5 * (target_angle - angle) - v_angle;
-    let mut rise = 0.5 * (0.55 * x.abs() - y) - 0.5 * vy;
-    if landed {
-        (turn, rise) = (0.0, -0.5 * vy);
-    }
-    match () {
-        () if rise > turn.abs() && rise > 0.05 => 2.0,
-        () if turn < -0.05 => 3.0,
-        () if turn > 0.05 => 1.0,
-        () => 0.0,
-    }
+    let lander = find(ID).expect("known").make(&Options::default()).expect("made");
+    let pilot = Pilot::of(lander.schema()).expect("a lander");
+    record_with_detours(&lander, &pilot, 0.1, ROWS, seed).expect("flown")
 }
