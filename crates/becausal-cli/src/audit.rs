@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::progress::{Shown, opening};
 
 pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
-    let run = Run::open_with(&arguments.run, &opening(common))?;
+    let mut run = Run::open_with(&arguments.run, &opening(common))?;
     let params = AuditParams {
         states: arguments.states,
         horizon: arguments.horizon,
@@ -32,5 +32,8 @@ pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
         }
         error => Failure::from(error),
     })?;
+    if arguments.policy.is_none() {
+        run.keep_audit(&found)?;
+    }
     Ok(if common.json { describe::line(&found.json()) } else { found.text() })
 }

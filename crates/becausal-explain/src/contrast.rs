@@ -1,16 +1,18 @@
 //! Contrasts: what happened, and what would have happened instead.
 
 use super::change::Change;
-use super::credit::Credit;
+use super::credit::{Credit, CreditPart};
+use super::draws::Draws;
 use super::evidence::Doubt;
 use super::explainer::Why;
 use super::explanan::{Explanan, Fact, differ};
 use super::scale::Scale;
+use crate::audit::Track;
 use crate::chain::Node;
 use becausal_core::trajectory::Trajectory;
 
 /// The minimally complete contrastive explanation (`x_diff`, `y_diff`, `x_r`) of the paper's appendix.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ContrastiveExplanan {
     /// `x_diff`: facts of the factual explanan that the other lacks or has with another value.
     pub factual: Vec<Fact>,
@@ -66,6 +68,8 @@ pub struct Comparison {
     pub counterfactual: Trajectory,
     /// The reward difference and where it comes from.
     pub credit: Credit,
+    /// Courses that are possible as well.
+    pub draws: Draws,
 }
 
 /// Why this and not that: two explanations, their differences, and the reward difference.
@@ -77,6 +81,11 @@ pub struct Contrast {
     pub factual: Why,
     /// What would have happened instead, under the same noise.
     pub counterfactual: Why,
+    /// What happened and what would have happened instead, over the whole horizon; the chains may show only
+    /// its first steps.
+    pub courses: [Trajectory; 2],
+    /// What the agent expects to earn after each of the courses, by its own estimate; `None` where it does not say.
+    pub later: Option<[f64; 2]>,
     /// What differs between the two minimal explanans.
     pub minimal: ContrastiveExplanan,
     /// The reward difference and where it comes from.
@@ -85,26 +94,233 @@ pub struct Contrast {
     pub doubts: Vec<Doubt>,
     /// The standard deviations of the variables, if known, and the share of them that is negligible.
     pub scale: Option<(Scale, f64)>,
-    /// Flags and categories of the other course that are up to chance: how probable their values are
-    /// there, by the model.
-    pub chances: Vec<(Node, f64)>,
+    /// Courses that are possible as well.
+    pub draws: Draws,
+    /// How often such answers were right in an audit; `None` where there was none.
+    pub track: Option<Track>,
+}
+
+/// How sure an answer is about which action earns more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Certainty {
+    /// In fewer than three of four possible courses.
+    Guess,
+    /// In at least three of four.
+    Likely,
+    /// In at least nineteen of twenty.
+    Sure,
+}
+
+impl Certainty {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Guess, Self::Likely, Self::Sure];
+
+    /// How sure an answer is that is right with this probability.
+    #[must_use]
+    pub fn of(probability: f64) -> Self {
+        match probability {
+            sure if sure >= CERTAIN => Self::Sure,
+            likely if likely >= PROBABLE => Self::Likely,
+            _ => Self::Guess,
+        }
+    }
+
+    /// In a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Guess => "a guess",
+            Self::Likely => "likely",
+            Self::Sure => "sure",
+        }
+    }
+}
+
+impl Comparison {
+    /// How probable it is that the action that seems to earn more really does.
+    #[must_use]
+    pub fn probability(&self) -> f64 {
+        probability(&self.credit, &self.draws)
+    }
+
+    /// Whether possible courses agree that a node differs.
+    #[must_use]
+    pub fn tells(&self, node: Node) -> bool {
+        tells(&self.draws, &self.factual, node)
+    }
+
+    /// The interval of the reward difference that holds it in nine of ten cases. It holds the estimate, too.
+    #[must_use]
+    pub fn worth(&self) -> Option<[f64; 2]> {
+        worth(&self.credit, &self.draws, None)
+    }
+
+    /// The interval of a number of the other course that holds it in nine of ten cases. It holds the estimate, too.
+    #[must_use]
+    pub fn range(&self, node: Node, element: usize) -> Option<[f64; 2]> {
+        range(&self.counterfactual, &self.draws, node, element)
+    }
 }
 
 impl Contrast {
+    /// The flags and categories of the other course that are up to chance, with the probability of the
+    /// value that they have there.
+    #[must_use]
+    pub fn chances(&self) -> Vec<(Node, f64)> {
+        let [this, other] = &self.courses;
+        let (shape, schema) = (this.shape(), this.schema());
+        let mut chances = Vec::new();
+        for step in 0..other.len() {
+            let states = (0..shape.states.len()).map(|index| Node::state(step + 1, index));
+            let outcomes = (0..shape.outcomes.len()).map(|index| Node::outcome(step, index));
+            for node in states.chain(outcomes) {
+                let label = node.variable(schema).is_some_and(|variable| variable.kind.is_label());
+                let chance = self.chance(node).filter(|_| label);
+                chances.extend(chance.map(|chance| (node, chance)));
+            }
+        }
+        chances
+    }
+
     /// How probable the value of a node is in the other course, if it is up to chance.
     #[must_use]
     pub fn chance(&self, node: Node) -> Option<f64> {
-        self.chances.iter().find(|(other, _)| *other == node).map(|(_, chance)| *chance)
+        let label = node.variable(self.courses[0].schema())?.kind.is_label();
+        let value = self.courses[1].value(node).filter(|_| label && !self.draws.is_empty())?;
+        let share = self.draws.share(|_, other| other.value(node) == Some(value));
+        (share < CERTAIN).then_some(share)
     }
 
-    /// Whether the two values of a node differ by more than a negligible amount; `None` unless both
-    /// trajectories have the node.
+    /// Whether the two values of a node differ by more than a negligible amount, and possible courses agree
+    /// that they do; `None` unless both courses have the node.
     #[must_use]
     pub fn differs(&self, node: Node) -> Option<bool> {
-        let this = self.factual.chain.trajectory().value(node)?;
-        let other = self.counterfactual.chain.trajectory().value(node)?;
-        Some(differ_by(self.scale.as_ref(), node, this, other))
+        let [this, other] = &self.courses;
+        let (this, other) = (this.value(node)?, other.value(node)?);
+        Some(differ_by(self.scale.as_ref(), node, this, other) && self.tells(node))
     }
+
+    /// Whether possible courses agree that a node differs.
+    #[must_use]
+    pub fn tells(&self, node: Node) -> bool {
+        tells(&self.draws, &self.courses[0], node)
+    }
+
+    /// How probable it is that the action that seems to earn more really does.
+    #[must_use]
+    pub fn probability(&self) -> f64 {
+        probability(&self.credit, &self.draws)
+    }
+
+    /// The same over the first steps only; the chains stay.
+    #[must_use]
+    pub fn shortened(&self, steps: usize) -> Self {
+        let parts = self.credit.parts.iter().filter(|part| part.step < steps).copied().collect();
+        Self {
+            courses: self.courses.clone().map(|course| course.shortened(steps)),
+            credit: Credit { parts, ..self.credit.clone() },
+            draws: self.draws.clone().shortened(steps),
+            ..self.clone()
+        }
+    }
+
+    /// How many steps were compared.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.courses.iter().map(Trajectory::len).max().unwrap_or(0)
+    }
+
+    /// Over how many steps it can be told which action earns more: over all, or else over those of the chain.
+    /// `None` if over neither. (To try every number of steps and take one that tells would be to find what chance
+    /// has put there.)
+    #[must_use]
+    pub fn told_steps(&self) -> Option<usize> {
+        let of_chain = self.factual.chain.trajectory().len();
+        let of_chain = of_chain.max(self.counterfactual.chain.trajectory().len());
+        let told = |steps: &usize| {
+            let parts = self.credit.parts.iter().filter(|part| part.step < *steps);
+            let estimate: f64 = parts.map(CreditPart::difference).sum();
+            let difference = |this: &Trajectory, other: &Trajectory| {
+                Some(self.credit.difference_within(this, other, None, *steps))
+            };
+            let leaves_out_0 =
+                |[low, high]: [f64; 2]| low.min(estimate) > 0.0 || high.max(estimate) < 0.0;
+            estimate != 0.0 && self.draws.interval(difference).is_none_or(leaves_out_0)
+        };
+        [self.steps(), of_chain].into_iter().find(told)
+    }
+
+    /// The interval of the reward difference that holds it in nine of ten cases, of one term or of all that
+    /// were asked about. It holds the estimate, too.
+    #[must_use]
+    pub fn worth(&self, term: Option<usize>) -> Option<[f64; 2]> {
+        worth(&self.credit, &self.draws, term)
+    }
+
+    /// The interval of a number of the other course that holds it in nine of ten cases. It holds the estimate, too.
+    #[must_use]
+    pub fn range(&self, node: Node, element: usize) -> Option<[f64; 2]> {
+        range(&self.courses[1], &self.draws, node, element)
+    }
+}
+
+fn worth(credit: &Credit, draws: &Draws, term: Option<usize>) -> Option<[f64; 2]> {
+    let parts = credit.by_term();
+    let terms = parts.iter().filter(|(reward, _)| term.is_none_or(|term| term == *reward));
+    let estimate: f64 = terms.map(|(_, difference)| difference).sum();
+    let difference =
+        |this: &Trajectory, other: &Trajectory| Some(credit.difference_of(this, other, term));
+    let [low, high] = draws.interval(difference)?;
+    Some([low.min(estimate), high.max(estimate)])
+}
+
+fn range(other: &Trajectory, draws: &Draws, node: Node, element: usize) -> Option<[f64; 2]> {
+    let estimate = *other.value(node)?.get(element)?;
+    let [low, high] = draws.interval(|_, other| other.value(node)?.get(element).copied())?;
+    Some([low.min(estimate), high.max(estimate)])
+}
+
+/// A label that is more probable than this is not called a matter of chance, and an answer is sure.
+const CERTAIN: f64 = 0.95;
+
+/// A label of the other course that is less probable than this is a caveat: at even odds of three labels, as on
+/// slippery ice, it is a guess. So is an answer.
+pub(super) const PROBABLE: f64 = 0.75;
+
+/// A difference of labels is told where at least this share of the possible courses have it.
+const USUAL: f64 = 0.5;
+
+fn probability(credit: &Credit, draws: &Draws) -> f64 {
+    let positive = draws.positive(|this, other| Some(credit.difference_of(this, other, None)));
+    match credit.difference() {
+        more if more > 0.0 => positive,
+        less if less < 0.0 => 1.0 - positive,
+        // That nothing differs is right where nothing does in any course.
+        _ => draws.share(|this, other| credit.difference_of(this, other, None) == 0.0),
+    }
+}
+
+/// Whether possible courses agree that a node differs: the interval of a number's difference leaves out 0, or
+/// half of the courses have another label, or only one of the two courses has the node.
+fn tells(draws: &Draws, course: &Trajectory, node: Node) -> bool {
+    if draws.is_empty() {
+        return true;
+    }
+    let one_is_over =
+        draws.share(|this, other| this.value(node).is_some() != other.value(node).is_some());
+    if one_is_over >= USUAL {
+        return true;
+    }
+    if node.variable(course.schema()).is_some_and(|variable| variable.kind.is_label()) {
+        return draws.share(|this, other| this.value(node) != other.value(node)) >= USUAL;
+    }
+    let elements = course.value(node).map_or(1, <[f64]>::len);
+    (0..elements).any(|element| {
+        let difference = |this: &Trajectory, other: &Trajectory| {
+            Some(this.value(node)?.get(element)? - other.value(node)?.get(element)?)
+        };
+        draws.interval(difference).is_some_and(|[low, high]| low > 0.0 || high < 0.0)
+    })
 }
 
 /// Whether two values of a node differ by more than a negligible amount.

@@ -70,6 +70,37 @@ impl Credit {
         self.parts.iter().map(CreditPart::difference).sum()
     }
 
+    /// How much more reward one course earns than another, of the terms asked about or of one of them.
+    #[must_use]
+    pub fn difference_of(&self, this: &Trajectory, other: &Trajectory, term: Option<usize>) -> f64 {
+        self.difference_within(this, other, term, usize::MAX)
+    }
+
+    /// The same within the first steps.
+    #[must_use]
+    pub fn difference_within(
+        &self,
+        this: &Trajectory,
+        other: &Trajectory,
+        term: Option<usize>,
+        steps: usize,
+    ) -> f64 {
+        let asked = |reward: &usize| {
+            term.is_none_or(|term| term == *reward)
+                && self.parts.iter().any(|part| part.reward == *reward)
+        };
+        let rewards: Vec<usize> = (0..this.shape().rewards).filter(asked).collect();
+        let earned = |course: &Trajectory| {
+            let (mut factor, mut sum) = (1.0, 0.0);
+            for step in course.steps().iter().take(steps) {
+                sum += factor * rewards.iter().map(|&reward| step.rewards[reward]).sum::<f64>();
+                factor *= self.discount;
+            }
+            sum
+        };
+        earned(this) - earned(other)
+    }
+
     /// The part of the difference due to the state alone, with all later actions unchanged.
     #[must_use]
     pub fn through_state(&self) -> f64 {

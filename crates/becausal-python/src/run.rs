@@ -8,8 +8,8 @@ use becausal::model::ModelKind;
 use becausal::progress::{Advance, Listener};
 use becausal::text::counted;
 use becausal::{
-    Answer, Ask, AuditParams, DiscoverParams, Error, FitParams, OpenParams, Record, ReportParams,
-    Run, TrainParams,
+    Answer, Ask, AuditParams, DiscoverParams, Error, FitParams, Horizon, OpenParams, Record,
+    ReportParams, Run, TrainParams,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -168,7 +168,7 @@ fn asking(
     discount: Option<f64>,
 ) -> PyResult<Ask> {
     let mut ask = Ask::default();
-    ask.horizon = horizon.unwrap_or(ask.horizon);
+    ask.horizon = horizon.map_or(ask.horizon, Horizon::Steps);
     ask.tau = tau.unwrap_or(ask.tau);
     ask.discount = discount.unwrap_or(ask.discount);
     if let Some(rewards) = rewards {

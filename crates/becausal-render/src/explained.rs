@@ -20,8 +20,11 @@ pub trait Explained {
     /// The agent's side in words: how sure it was and what made it choose so; `None` where it is not known.
     fn choice(&self) -> Option<String>;
 
-    /// The question, the sentence, the agent's side, the steps in between, and the caveats.
+    /// The question, the sentence, the agent's side, how sure it is, and the caveats that could change it.
     fn text(&self) -> String;
+
+    /// The same with all steps, influences and caveats.
+    fn details(&self) -> String;
 
     /// The whole answer as JSON.
     fn json(&self) -> Value;
@@ -72,6 +75,10 @@ impl Explained for Why {
         WhyView(self).text()
     }
 
+    fn details(&self) -> String {
+        WhyView(self).details()
+    }
+
     fn json(&self) -> Value {
         WhyView(self).json()
     }
@@ -96,6 +103,10 @@ impl Explained for Contrast {
 
     fn text(&self) -> String {
         ContrastView(self).text()
+    }
+
+    fn details(&self) -> String {
+        ContrastView(self).details()
     }
 
     fn json(&self) -> Value {

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::choice_text::choice_text;
 use super::evidence_text::{acted_on, doubts, links, short_list};
-use super::explained::WhyView;
+use super::explained::{ContrastView, WhyView};
+use super::short_text::apposition;
 use super::words::{
     action_of, after, change, counted, list, more, number, over_next, signed, title, value,
 };
@@ -25,9 +26,20 @@ impl WhyView<'_> {
         format!("Why {} at step {}?", action.unwrap_or_default(), trajectory.first())
     }
 
-    /// The explanation in one sentence, from the minimally complete explanan.
+    /// The answer in one or two sentences: against the action it was compared with, or, where there is none, what
+    /// follows from the action, from the minimally complete explanan.
     #[must_use]
     pub fn sentence(&self) -> String {
+        match &self.rather {
+            Some(rather) => {
+                ContrastView(&rather.contrast).sentence_against(apposition(&rather.rival))
+            }
+            None => self.consequences(),
+        }
+    }
+
+    /// What follows from the action.
+    pub(super) fn consequences(&self) -> String {
         let trajectory = self.chain.trajectory();
         let schema = trajectory.schema();
         let Some(first) = trajectory.steps().first() else {
@@ -59,9 +71,23 @@ impl WhyView<'_> {
         self.0.choice.as_ref().map(|choice| choice_text(schema, choice))
     }
 
-    /// The question, the answer in one sentence, the agent's side, the steps, the evidence and the caveats.
+    /// The question, the answer in one or two sentences, the agent's side, how sure it is, what differs and what it
+    /// is worth, and the caveats that could change the answer.
     #[must_use]
     pub fn text(&self) -> String {
+        match &self.rather {
+            Some(rather) => {
+                let choice = self.choice();
+                let contrast = ContrastView(&rather.contrast);
+                contrast.told(&self.question(), &self.sentence(), choice.as_deref())
+            }
+            None => self.details(),
+        }
+    }
+
+    /// Everything: the steps, the influences, the evidence and all caveats.
+    #[must_use]
+    pub fn details(&self) -> String {
         let trajectory = self.chain.trajectory();
         let schema = trajectory.schema();
         let mut text = String::new();
@@ -71,6 +97,9 @@ impl WhyView<'_> {
         let _ = writeln!(text, "{}", self.sentence());
         if let Some(choice) = self.choice() {
             let _ = writeln!(text, "\n{choice}");
+        }
+        if let Some(rather) = &self.rather {
+            let _ = writeln!(text, "\n{}", ContrastView(&rather.contrast).certainty());
         }
         if self.chain.is_empty() {
             return text;

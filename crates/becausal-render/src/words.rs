@@ -222,6 +222,16 @@ pub(super) fn over_next(steps: usize) -> String {
     }
 }
 
+/// `over the first 4 steps`.
+#[must_use]
+pub(super) fn over_first(steps: usize) -> String {
+    if steps == 1 {
+        "over the first step".to_owned()
+    } else {
+        format!("over the first {steps} steps")
+    }
+}
+
 /// `after 1 step`, `after 4 steps`.
 #[must_use]
 pub(super) fn after(steps: usize) -> String {

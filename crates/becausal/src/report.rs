@@ -16,16 +16,19 @@ use crate::run::{Metrics, Run, ScoredOn};
 use becausal_core::text::counted;
 
 /// Other actions that a step is asked about, at most.
-const MAX_ACTIONS: usize = 16;
+pub(crate) const MAX_ACTIONS: usize = 16;
 
 /// Decisions that are compared to find the one to open with, at most.
 const MAX_COMPARED: usize = 300;
 
 /// Episodes that a trained policy plays anew.
-const NEW_EPISODES: u64 = 10;
+pub(crate) const NEW_EPISODES: u64 = 10;
 
 /// The most steps that a page explains: its size grows with them.
 const MAX_STEPS: usize = 40;
+
+/// Steps that the answers of a page look ahead.
+const HORIZON: usize = 5;
 
 /// What a page is to show.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +57,7 @@ impl Default for ReportParams {
             episode: None,
             episode_seed: None,
             steps: 24,
-            horizon: Ask::default().horizon,
+            horizon: HORIZON,
             states: 60,
             file: PathBuf::from("report.html"),
             made_by: Vec::new(),
@@ -331,7 +334,11 @@ fn explain(
 }
 
 /// Recorded steps, evenly spread, that have all their horizon recorded where possible.
-fn places(data: &Transitions, episode: Option<usize>, horizon: usize) -> Vec<(usize, usize)> {
+pub(crate) fn places(
+    data: &Transitions,
+    episode: Option<usize>,
+    horizon: usize,
+) -> Vec<(usize, usize)> {
     let episodes = episode.map_or(0..data.episodes(), |episode| episode..episode + 1);
     let all: Vec<(usize, usize)> = episodes
         .flat_map(|episode| {

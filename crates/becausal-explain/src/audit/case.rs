@@ -98,6 +98,7 @@ impl<'a> Auditor<'a> {
             if real.truncated() {
                 // What follows a time limit is nobody's claim.
                 claimed.counterfactual = claimed.counterfactual.shortened(real.len());
+                claimed.draws = claimed.draws.shortened(real.len());
             }
             let mut other_noise = start.clone();
             let twin =

@@ -1,11 +1,13 @@
 //! The findings of an audit case: which claims are right and which are wrong.
 
+use becausal_core::Node;
 use becausal_core::data::label_slots;
 use becausal_core::trajectory::{Step, Trajectory};
 
 use super::case::{AuditAnswer, AuditCase, Auditor};
 use super::influence::Voice;
 use super::score::{Measure, Sums};
+use crate::contrast::Certainty;
 use crate::tally::Tally;
 
 /// Who claims something.
@@ -132,20 +134,29 @@ impl Findings {
                 own.claim(CHANGES, claimed, changed);
                 if let (Some(factual), Some(real), Some(expected)) = (&factual, &real, &expected) {
                     let (scale, courses) = (auditor.scale, [&factual[..], real, expected]);
+                    let right = scale.same_direction(effect, courses, auditor.params.threshold);
                     if claimed && changed {
-                        let share = auditor.params.threshold;
-                        let right = scale.same_direction(effect, courses, share);
                         own.of(Measure::Direction).count(right);
+                    }
+                    if source == Source::Explanations
+                        && claimed
+                        && answer.claimed.tells(node(answer, step, effect))
+                    {
+                        own.of(Measure::Told).count(changed && right);
                     }
                     if let Some([error, size]) = scale.sizes(effect, courses) {
                         let ratio = own.of(Measure::ChangeError);
                         (ratio.part, ratio.whole) = (error, size);
                     }
                 }
-                sums.add(&own);
                 if source == Source::Explanations {
+                    if changed || claimed {
+                        let held = values_held(answer, step, effect, auditor);
+                        held.into_iter().for_each(|held| own.of(Measure::ValueHeld).count(held));
+                    }
                     variable.add(&own);
                 }
+                sums.add(&own);
             }
         }
     }
@@ -197,7 +208,20 @@ impl Findings {
                 (None, _) => continue,
             };
             if true_difference.abs() > negligible {
-                sums.of(Measure::Sign).count(says * true_difference > 0.0);
+                let right = says * true_difference > 0.0;
+                sums.of(Measure::Sign).count(right);
+                if source == Source::Explanations {
+                    let certainty = Certainty::of(answer.claimed.probability());
+                    sums.of(Measure::when(certainty)).count(right);
+                }
+            }
+            if source == Source::Explanations
+                && (says.abs() > negligible || true_difference.abs() > negligible)
+                && let Some([low, high]) = answer.claimed.worth()
+            {
+                let held =
+                    low - negligible <= true_difference && true_difference <= high + negligible;
+                sums.of(Measure::WorthHeld).count(held);
             }
             if let Some(course) = source.course(answer) {
                 let size = sums.of(Measure::SizeError);
@@ -234,6 +258,33 @@ impl Findings {
 fn labels(case: &AuditCase) -> Vec<f64> {
     let schema = case.moment.record().schema();
     label_slots(schema).into_iter().map(|slot| case.moment.state()[slot]).collect()
+}
+
+/// The node of an effect in a step.
+fn node(answer: &AuditAnswer, step: usize, effect: usize) -> Node {
+    let states = answer.real.shape().states.len();
+    match effect.checked_sub(states) {
+        None => Node::state(step + 1, effect),
+        Some(outcome) => Node::outcome(step, outcome),
+    }
+}
+
+/// Whether the intervals of the numbers of an effect hold the real ones, up to what is negligible. Empty for labels,
+/// and where one of the courses is over.
+fn values_held(
+    answer: &AuditAnswer,
+    step: usize,
+    effect: usize,
+    auditor: &Auditor<'_>,
+) -> Vec<bool> {
+    let node = node(answer, step, effect);
+    let Some(real) = answer.real.value(node) else { return Vec::new() };
+    let negligible = auditor.scale.negligible(effect, auditor.params.threshold);
+    let held = |(element, (real, negligible)): (usize, (&f64, Option<f64>))| {
+        let (negligible, [low, high]) = (negligible?, answer.claimed.range(node, element)?);
+        Some(low - negligible <= *real && *real <= high + negligible)
+    };
+    real.iter().zip(negligible).enumerate().filter_map(held).collect()
 }
 
 /// The values of all effects in a step: next state, then outcomes; `None` after the end.

@@ -16,7 +16,7 @@ impl Run {
     pub fn explainer(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
         let explainer =
             Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask.clone())?;
-        let explainer = explainer.with_scale(self.scale.clone(), NEGLIGIBLE);
+        let explainer = explainer.with_scale(self.scale.clone(), NEGLIGIBLE).with_track(self.track);
         Ok(match self.policy() {
             Some(_) => explainer.with_company(Company::of(&self.data)),
             None => explainer,
@@ -28,7 +28,7 @@ impl Run {
     /// # Errors
     /// When a parameter is out of its range, or the moment is of other variables.
     pub fn why(&self, moment: &Moment, ask: &Ask) -> Result<Answer, Error> {
-        let why = self.explainer(ask)?.why(moment);
+        let why = self.explainer(ask)?.why_rather(moment);
         Ok(Answer::Why(Box::new(self.checked(why)??)))
     }
 

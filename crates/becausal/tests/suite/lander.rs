@@ -24,7 +24,7 @@ fn the_engine_is_named_as_a_cause_of_the_velocities() {
         assert!(causes.contains(&engine), "{velocity}: {causes:?}\n{}", run.graph());
     }
     let moment = run.recorded(2, 60).expect("a step");
-    let why = run.why(&moment, &Ask::default().horizon(3)).expect("an answer").text();
+    let why = run.why(&moment, &Ask::default().horizon(3)).expect("an answer").details();
     for words in ["horizontal velocity", "vertical velocity", "angular velocity"] {
         assert!(why.contains(words), "{words} is missing:\n{why}");
     }

@@ -1,0 +1,151 @@
+//! Which decisions of a run to look at, and what would have turned one.
+
+use becausal_core::env::{action_text, parse_action, typical_actions};
+use becausal_core::{Environment, Transitions};
+use becausal_explain::{Ask, ExplainError, Found, Moment, Turning, Worth, find};
+use becausal_render::{surprise_text, turning_json, turning_text};
+use serde_json::{Value, json};
+
+use super::Run;
+use crate::episode::Episode;
+use crate::error::Error;
+use crate::report::{MAX_ACTIONS, NEW_EPISODES, places};
+
+/// A decision that is worth a look.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundDecision {
+    /// Where it is, and how much it is worth.
+    pub found: Found,
+    /// The seed of the episode, where the policy played it anew; otherwise it is a recorded one.
+    pub seed: Option<u64>,
+    /// The action taken.
+    pub action: String,
+    /// What there is to see, in a sentence or two.
+    pub sentence: String,
+}
+
+impl FoundDecision {
+    /// Everything, for other programs.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        json!({
+            "episode": if self.seed.is_some() { Value::Null } else { json!(self.found.episode) },
+            "episode_seed": self.seed,
+            "step": self.found.step,
+            "action": self.action,
+            "amount": self.found.amount,
+            "sentence": self.sentence,
+        })
+    }
+}
+
+/// What would have turned the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurningPoint {
+    /// The change.
+    pub turning: Turning,
+    /// Whether the environment itself was put into the changed state, and the agent did otherwise there; `None` where
+    /// it cannot be put into a state.
+    pub tried: Option<bool>,
+    /// In a sentence.
+    pub sentence: String,
+    json: Value,
+}
+
+impl TurningPoint {
+    /// Everything, for other programs.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let mut json = self.json.clone();
+        json["tried"] = json!(self.tried);
+        json
+    }
+}
+
+impl Run {
+    /// The decisions that are most worth a look, at most `count`: in ten episodes that the policy plays anew, or in the
+    /// recorded ones where there is no policy or no environment. Actions are compared over the steps of a chain.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range.
+    pub fn find(&self, worth: Worth, count: usize, ask: &Ask) -> Result<Vec<FoundDecision>, Error> {
+        let played: Vec<Episode> = if self.policy().is_some() && self.environment().is_some() {
+            (0..NEW_EPISODES).map(|seed| self.play(seed)).collect::<Result<_, _>>()?
+        } else {
+            Vec::new()
+        };
+        let mut new = Transitions::new(self.schema().clone());
+        played.iter().for_each(|episode| episode.trajectory().append_to(&mut new));
+        let data = if played.is_empty() { self.data() } else { &new };
+        let steps = ask.horizon.of_chain();
+        let ask = ask.clone().horizon(steps);
+        let explainer = self.explainer(&ask)?;
+        let actions = typical_actions(self.schema(), MAX_ACTIONS);
+        let places = places(data, None, steps);
+        let found = self.checked(find(&explainer, data, &actions, &places, worth))??;
+        let mut decisions = Vec::new();
+        for found in found {
+            if decisions.len() == count {
+                break;
+            }
+            let moment = Moment::recorded(data, found.episode, found.step)?;
+            let sentence = match &found.rival {
+                Some(rival) => {
+                    let rival = action_text(self.schema(), rival);
+                    let answer = self.why_not(&moment, &rival, &ask)?;
+                    let told = answer.contrast().is_some_and(|c| c.told_steps().is_some());
+                    // What may be nothing is no mistake.
+                    if !told && worth != Worth::Close {
+                        continue;
+                    }
+                    answer.sentence()
+                }
+                None => {
+                    surprise_text(self.model(), &self.scale, moment.record()).unwrap_or_default()
+                }
+            };
+            let seed = played.get(found.episode).map(Episode::seed);
+            let action = action_text(self.schema(), moment.action());
+            decisions.push(FoundDecision { found, seed, action, sentence });
+        }
+        Ok(decisions)
+    }
+
+    /// The smallest change of the state after which the agent would most likely have taken an action (any other one if
+    /// `None`), within the range of the data; tried in the environment where it can be put into a state.
+    /// `None` where no such change was found.
+    ///
+    /// # Errors
+    /// When there is no policy, or no such action.
+    pub fn until_action(
+        &self,
+        moment: &Moment,
+        action: Option<&str>,
+    ) -> Result<Option<TurningPoint>, Error> {
+        let policy = self.policy().ok_or_else(|| Error::Missing {
+            part: "policy",
+            why: "nobody can say what would have turned the agent".to_owned(),
+        })?;
+        let wanted = action.map(|text| parse_action(&self.schema, text)).transpose()?;
+        let likeliest = policy.mode(moment.state());
+        if wanted.as_ref() == Some(&likeliest) {
+            let action = action_text(&self.schema, &likeliest);
+            return Err(ExplainError::SameAction { action }.into());
+        }
+        let explainer = self.explainer(&Ask::default())?;
+        let turning = explainer.turning(moment, wanted.as_deref(), &self.data);
+        let Some(turning) = self.checked(turning)? else { return Ok(None) };
+        let sentence = turning_text(&self.schema, moment.state(), &turning);
+        let json = turning_json(&self.schema, moment.state(), &turning);
+        let mut state = moment.state().to_vec();
+        turning.changes.iter().for_each(|&(slot, value)| state[slot] = value);
+        let tried = self.environment().and_then(|environment| {
+            let mut there = environment.clone();
+            there.reset(0);
+            there
+                .set_state(&state)
+                .then(|| policy.mode(Environment::state(&there)) == turning.action)
+        });
+        Ok(Some(TurningPoint { turning, tried, sentence, json }))
+    }
+}
