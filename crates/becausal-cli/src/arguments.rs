@@ -299,13 +299,13 @@ pub struct Explain {
     /// List the decisions that are worth a look instead: what followed was least expected (surprising), most was at
     /// stake (costly), the agent was least sure (close), or another action would have earned more by the
     /// model (mistakes). In 10 new episodes, or in the recorded ones where there is no policy
-    #[arg(long, value_name = "WHAT", value_parser = Worth::ALL.map(Worth::name).to_vec(), conflicts_with_all = ["why_not", "what_if", "until_action", "data", "episode_seed"])]
+    #[arg(long, value_name = "WHAT", value_parser = Worth::ALL.map(Worth::name).to_vec(), conflicts_with_all = ["why_not", "what_if", "until_action", "data", "episode_seed", "step", "output", "format", "brief", "details"])]
     pub find: Option<String>,
     /// How many decisions to list
     #[arg(long, value_name = "N", default_value_t = 10, requires = "find")]
     pub count: usize,
     /// What is the smallest change of the state after which the agent would have done this: left, or `any` other action
-    #[arg(long, value_name = "ACTION", allow_hyphen_values = true, conflicts_with_all = ["why_not", "what_if"])]
+    #[arg(long, value_name = "ACTION", allow_hyphen_values = true, conflicts_with_all = ["why_not", "what_if", "output", "format", "brief", "details"])]
     pub until_action: Option<String>,
     /// Why not this action instead: depot, or main=0.5,lateral=-1
     #[arg(long, value_name = "ACTION", allow_hyphen_values = true, conflicts_with = "what_if")]

@@ -1,5 +1,6 @@
 //! `becausal audit`: how often do the explanations of a run hold in its environment?
 
+use std::fmt::Write;
 use std::path::Path;
 
 use becausal::progress::Listener;
@@ -32,8 +33,16 @@ pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
         }
         error => Failure::from(error),
     })?;
-    if arguments.policy.is_none() {
-        run.keep_audit(&found)?;
+    let kept = match arguments.policy {
+        None => run.keep_audit(&found).err(),
+        Some(_) => None,
+    };
+    if common.json {
+        return Ok(describe::line(&found.json()));
     }
-    Ok(if common.json { describe::line(&found.json()) } else { found.text() })
+    let mut text = found.text();
+    if let Some(problem) = kept {
+        let _ = writeln!(text, "\nNot kept in the run: {problem}");
+    }
+    Ok(text)
 }

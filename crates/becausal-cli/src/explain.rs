@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use becausal::data::{schema_path, write_atomically};
+use becausal::env::action_text;
 use becausal::explain::ExplainError;
 use becausal::render::number::brief;
 use becausal::{
-    Answer, Ask, Error, FoundDecision, Moment, ReadParams, Run, Worth, quoted_path, read,
+    Answer, Ask, Error, FoundDecision, Moment, ReadParams, Run, Worth, quoted, quoted_path, read,
 };
 use serde_json::{Value, json};
 
@@ -115,7 +116,11 @@ fn found(
         ));
     }
     if found.is_empty() {
-        return Ok(format!("Nothing {name} was found.\n"));
+        let what = match worth {
+            Worth::Mistakes => "mistakes".to_owned(),
+            _ => format!("{name} decisions"),
+        };
+        return Ok(format!("No {what} were found.\n"));
     }
     let mut text = String::new();
     for (place, decision) in (1..).zip(&found) {
@@ -124,9 +129,13 @@ fn found(
             None => format!("--episode {}", decision.found.episode),
         };
         let step = decision.found.step;
+        let rival = decision.found.rival.as_ref().map_or_else(String::new, |rival| {
+            let rival = quoted(&action_text(run.schema(), rival));
+            format!(" --why-not {rival} --horizon {}", ask.horizon.of_chain())
+        });
         let _ = write!(
             text,
-            "{place}. {} at step {step}: {} {}\n   {}\n   becausal explain {} {which} --step {step}\n",
+            "{place}. {} at step {step}: {} {}\n   {}\n   becausal explain {} {which} --step {step}{rival}\n",
             decision.action,
             brief(decision.found.amount),
             worth.meaning(),
@@ -152,12 +161,12 @@ fn turning(common: &Common, run: &Run, moment: &Moment, action: &str) -> Result<
     }
     Ok(match found {
         Some(found) => {
-            let tried = match found.tried {
-                Some(true) => " Tried in the environment: it does.",
-                Some(false) => " Tried in the environment: it does not.",
+            let possible = match found.possible {
+                Some(true) => " In the environment, put into that state, it does.",
+                Some(false) => " But in the environment, put into that state, it does not.",
                 None => "",
             };
-            format!("{}{tried}\n", found.sentence)
+            format!("{}{possible}\n", found.sentence)
         }
         None => "No state within the range of the data was found in which the agent does that.\n"
             .to_owned(),

@@ -230,24 +230,29 @@ impl Contrast {
         self.courses.iter().map(Trajectory::len).max().unwrap_or(0)
     }
 
-    /// Over how many steps it can be told which action earns more: over all, or else over those of the chain.
-    /// `None` if over neither. (To try every number of steps and take one that tells would be to find what chance
-    /// has put there.)
+    /// Over how many steps it can be told which action earns more, and how surely: over all, or else over those of the
+    /// chain; *sure* rather than *likely*. `None` if it is a guess over either. (To try every number of steps and take one
+    /// that tells would be to find what chance has put there.)
     #[must_use]
-    pub fn told_steps(&self) -> Option<usize> {
+    pub fn claim(&self) -> Option<(usize, Certainty)> {
         let of_chain = self.factual.chain.trajectory().len();
         let of_chain = of_chain.max(self.counterfactual.chain.trajectory().len());
-        let told = |steps: &usize| {
-            let parts = self.credit.parts.iter().filter(|part| part.step < *steps);
+        let certainties = [self.steps(), of_chain].map(|steps| {
+            let parts = self.credit.parts.iter().filter(|part| part.step < steps);
             let estimate: f64 = parts.map(CreditPart::difference).sum();
-            let difference = |this: &Trajectory, other: &Trajectory| {
-                Some(self.credit.difference_within(this, other, None, *steps))
+            let positive = self.draws.positive(|this, other| {
+                Some(self.credit.difference_within(this, other, None, steps))
+            });
+            let certainty = match estimate {
+                more if more > 0.0 => Certainty::of(positive),
+                less if less < 0.0 => Certainty::of(1.0 - positive),
+                _ => Certainty::Guess,
             };
-            let leaves_out_0 =
-                |[low, high]: [f64; 2]| low.min(estimate) > 0.0 || high.max(estimate) < 0.0;
-            estimate != 0.0 && self.draws.interval(difference).is_none_or(leaves_out_0)
-        };
-        [self.steps(), of_chain].into_iter().find(told)
+            (steps, certainty)
+        });
+        [Certainty::Sure, Certainty::Likely]
+            .into_iter()
+            .find_map(|wanted| certainties.into_iter().find(|(_, found)| *found == wanted))
     }
 
     /// The interval of the reward difference that holds it in nine of ten cases, of one term or of all that
@@ -317,7 +322,8 @@ fn tells(draws: &Draws, course: &Trajectory, node: Node) -> bool {
     let elements = course.value(node).map_or(1, <[f64]>::len);
     (0..elements).any(|element| {
         let difference = |this: &Trajectory, other: &Trajectory| {
-            Some(this.value(node)?.get(element)? - other.value(node)?.get(element)?)
+            let (this, other) = (this.value(node)?.get(element)?, other.value(node)?.get(element)?);
+            Some(if differ(&[*this], &[*other]) { this - other } else { 0.0 })
         };
         draws.interval(difference).is_some_and(|[low, high]| low > 0.0 || high < 0.0)
     })

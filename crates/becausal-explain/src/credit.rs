@@ -90,15 +90,21 @@ impl Credit {
                 && self.parts.iter().any(|part| part.reward == *reward)
         };
         let rewards: Vec<usize> = (0..this.shape().rewards).filter(asked).collect();
-        let earned = |course: &Trajectory| {
-            let (mut factor, mut sum) = (1.0, 0.0);
-            for step in course.steps().iter().take(steps) {
-                sum += factor * rewards.iter().map(|&reward| step.rewards[reward]).sum::<f64>();
-                factor *= self.discount;
+        let (mut factor, mut sum) = (1.0, 0.0);
+        for step in 0..this.len().max(other.len()).min(steps) {
+            for &reward in &rewards {
+                let earned = |course: &Trajectory| {
+                    course.steps().get(step).map_or(0.0, |step| step.rewards[reward])
+                };
+                let (this, other) = (earned(this), earned(other));
+                // Differences due to rounding are none, as in `new`.
+                if differ(&[this], &[other]) {
+                    sum += factor * (this - other);
+                }
             }
-            sum
-        };
-        earned(this) - earned(other)
+            factor *= self.discount;
+        }
+        sum
     }
 
     /// The part of the difference due to the state alone, with all later actions unchanged.

@@ -1,19 +1,21 @@
 //! Courses that are possible: drawn where the model, or what the record shows of the noise, leaves them open.
 
 use super::agent::Agent;
-use becausal_core::Stream;
 use becausal_core::trajectory::{Step, Trajectory};
+use becausal_core::{Stream, normal_quantile};
 use becausal_model::{Dynamics, Noise, Prediction};
 
-/// Courses that are drawn, in all: enough for the twentieth on either side.
-const DRAWS: usize = 60;
+/// Courses that are drawn, in all: two on either side of an interval that leaves out a twentieth there.
+const DRAWS: usize = 40;
+
+/// Of fewer than this share of the courses nothing is said: the others left the numbers that a computer has.
+const MIN_LEFT: f64 = 0.5;
 
 /// The share of the draws that an interval leaves out, at each end: it holds nine in ten.
 const TAIL: f64 = 0.05;
 
-/// The 95 % quantile of Student's t distribution divided by that of the normal one, by degrees of freedom
-/// from 1. Few members show less of what models can disagree about than there is.
-const STUDENT: [f64; 10] = [3.838, 1.775, 1.431, 1.296, 1.225, 1.181, 1.152, 1.130, 1.114, 1.102];
+/// Places at which the disagreement of the members is tried, evenly spaced in probability.
+const PLACES: usize = 20;
 
 /// Two courses that are possible at the same time: what follows from the action taken, and from the change.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +60,8 @@ impl Draws {
             .collect();
         let mut courses = Vec::with_capacity(members * each);
         for member in 0..members {
-            let mut stream = Stream::keyed(1, &[u32::try_from(member).unwrap_or(u32::MAX)]);
+            // The same random numbers for every member: they differ only in what they have learned.
+            let mut stream = Stream::new(1);
             let drawn = dynamics.draw_noise(member, &steps, each, &mut stream);
             courses.extend(drawn.into_iter().map(|noise| (member, noise)));
         }
@@ -87,8 +90,17 @@ impl Draws {
                 Some(Draw { member: *member, factual, other: trajectory(other?)? })
             },
         );
-        let draws = draws.collect();
+        let mut draws: Vec<Draw> = draws.collect();
+        if (draws.len() as f64) < MIN_LEFT * courses.len() as f64 {
+            draws.clear();
+        }
         Self { factual: factual.clone(), members, draws }
+    }
+
+    /// The largest of a number over all draws; 0 without draws.
+    pub(super) fn most(&self, number: impl Fn(&Trajectory, &Trajectory) -> usize) -> usize {
+        let of = |draw: &Draw| number(draw.factual.as_ref().unwrap_or(&self.factual), &draw.other);
+        self.draws.iter().map(of).max().unwrap_or(0)
     }
 
     /// The same draws, with only their first steps.
@@ -155,31 +167,49 @@ impl Draws {
         self.draws.iter().filter(of).count() as f64 / self.draws.len().max(1) as f64
     }
 
-    /// A number in all draws, in ascending order. What separates the members is widened: a few of them differ
-    /// less from each other than from a truth that they all missed.
+    /// What a number may be, in ascending order: the mean of the members, what one of many more members would be apart
+    /// from it (Student's t distribution, because there are few of them), and what noise makes of it.
     fn widened(&self, number: impl Fn(&Trajectory, &Trajectory) -> Option<f64>) -> Vec<f64> {
         let numbers = self.numbers(number);
         let means: Vec<Option<f64>> = (0..self.members)
             .map(|member| mean(numbers.iter().filter(|(m, _)| *m == member).map(|(_, n)| *n)))
             .collect();
-        let known = means.iter().flatten().count();
-        let Some(middle) = mean(means.iter().flatten().copied()) else { return Vec::new() };
-        let factor = match known {
-            0 | 1 => 1.0,
-            many => {
-                let student = STUDENT.get(many - 2).copied().unwrap_or(1.1);
-                student * (1.0 + 1.0 / many as f64).sqrt()
-            }
+        let known: Vec<f64> = means.iter().flatten().copied().collect();
+        let Some(middle) = mean(known.iter().copied()) else { return Vec::new() };
+        let count = known.len() as f64;
+        let squares: f64 = known.iter().map(|mean| (mean - middle).powi(2)).sum();
+        let apart = if known.len() < 2 {
+            0.0
+        } else {
+            (squares / (count - 1.0) * (1.0 + 1.0 / count)).sqrt()
         };
-        let mut widened: Vec<f64> = numbers
-            .iter()
-            .map(|(member, number)| {
-                let of_member = means[*member].unwrap_or(middle);
-                number + (factor - 1.0) * (of_member - middle)
-            })
-            .collect();
+        let noise = numbers.iter().map(|(member, n)| n - means[*member].unwrap_or(middle));
+        let mut widened: Vec<f64> = if apart > 0.0 {
+            let places = (0..PLACES).map(|at| (at as f64 + 0.5) / PLACES as f64);
+            let places: Vec<f64> =
+                places.map(|share| middle + apart * student(share, known.len() - 1)).collect();
+            noise.flat_map(|noise| places.iter().map(move |place| place + noise)).collect()
+        } else {
+            numbers.iter().map(|(_, number)| *number).collect()
+        };
         widened.sort_by(f64::total_cmp);
         widened
+    }
+}
+
+/// A quantile of Student's t distribution: exact with one and two degrees of freedom, beyond by the expansion of Cornish
+/// and Fisher (within 1 % from 2.5 to 97.5 %).
+fn student(share: f64, freedom: usize) -> f64 {
+    match freedom {
+        1 => (std::f64::consts::PI * (share - 0.5)).tan(),
+        2 => (2.0 * share - 1.0) / (2.0 * share * (1.0 - share)).sqrt(),
+        _ => {
+            let (z, n) = (normal_quantile(share), freedom as f64);
+            let first = (z.powi(3) + z) / 4.0;
+            let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
+            let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
+            z + first / n + second / (n * n) + third / (n * n * n)
+        }
     }
 }
 
@@ -257,4 +287,76 @@ fn quantile(numbers: &[f64], share: f64) -> Option<f64> {
     let above = (below + 1).min(numbers.len() - 1);
     let part = place - place.floor();
     Some(numbers[below] + part * (numbers[above] - numbers[below]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becausal_core::schema::Schema;
+    use std::sync::Arc;
+
+    /// Courses of one step in which the reward is the given number.
+    fn draws(schema: &Arc<Schema>, members: &[Vec<f64>]) -> Draws {
+        let course = |reward: f64| {
+            let step = Step::new(schema, [&[0.0], &[0.0], &[], &[reward]], None);
+            Trajectory::new(Arc::clone(schema), 0, vec![step]).expect("a step")
+        };
+        let draws = members
+            .iter()
+            .enumerate()
+            .flat_map(|(member, numbers)| numbers.iter().map(move |number| (member, *number)));
+        let draws = draws
+            .map(|(member, number)| Draw { member, factual: None, other: course(number) })
+            .collect();
+        Draws { factual: course(0.0), members: members.len(), draws }
+    }
+
+    fn reward(_: &Trajectory, other: &Trajectory) -> Option<f64> {
+        Some(other.steps()[0].rewards[0])
+    }
+
+    fn schema() -> Arc<Schema> {
+        let text = "name = \"test\"\n[state]\nx = { kind = \"continuous\" }\n[action]\na = { kind = \"boolean\" }\n\
+                    [reward]\nr = \"x'\"\n";
+        Arc::new(Schema::parse(text).expect("a schema"))
+    }
+
+    #[test]
+    fn nine_in_ten_intervals_hold_another_member_and_its_noise() {
+        let schema = schema();
+        let mut stream = Stream::new(4);
+        for (members, noise) in [(3, 0.0), (5, 0.0), (5, 1.0), (3, 2.0)] {
+            let mut held = 0;
+            for _ in 0..400 {
+                let numbers: Vec<Vec<f64>> = (0..members)
+                    .map(|_| {
+                        let mean = stream.normal();
+                        (0..8).map(|_| mean + noise * stream.normal()).collect()
+                    })
+                    .collect();
+                let truth = stream.normal() + noise * stream.normal();
+                let [low, high] = draws(&schema, &numbers).interval(reward).expect("draws");
+                held += usize::from(low <= truth && truth <= high);
+            }
+            // Four standard errors of 400 cases are 24.
+            assert!((336..=390).contains(&held), "{members} members, noise {noise}: {held} of 400");
+        }
+    }
+
+    #[test]
+    fn members_that_agree_leave_no_doubt() {
+        let draws = draws(&schema(), &[vec![2.0; 4], vec![2.0; 4]]);
+        assert_eq!(draws.interval(reward), Some([2.0, 2.0]));
+        assert_eq!(draws.positive(reward), 1.0);
+        assert_eq!(draws.positive(|this, other| Some(-reward(this, other)?)), 0.0);
+    }
+
+    #[test]
+    fn the_quantiles_are_those_of_students_distribution() {
+        for (freedom, expected) in [(1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262)] {
+            let found = student(0.975, freedom);
+            assert!((found / expected - 1.0).abs() < 0.011, "{freedom}: {found}");
+            assert_eq!(student(0.5, freedom), 0.0);
+        }
+    }
 }

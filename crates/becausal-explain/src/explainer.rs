@@ -62,6 +62,8 @@ pub struct Explainer<'a> {
     scale: Option<(Scale, f64)>,
     company: Option<Company>,
     track: Option<Track>,
+    /// The actions to compare with; any if `None`.
+    known: Option<Vec<Vec<f64>>>,
 }
 
 impl<'a> Explainer<'a> {
@@ -87,7 +89,17 @@ impl<'a> Explainer<'a> {
         }
         let targets = targets(dynamics.schema(), &ask.rewards)?;
         let agent = Agent::new(policy);
-        Ok(Self { dynamics, agent, graph, ask, targets, scale: None, company: None, track: None })
+        Ok(Self {
+            dynamics,
+            agent,
+            graph,
+            ask,
+            targets,
+            scale: None,
+            company: None,
+            track: None,
+            known: None,
+        })
     }
 
     /// The same explainer, which ignores differences up to this share of a variable's standard
@@ -107,6 +119,12 @@ impl<'a> Explainer<'a> {
     #[must_use]
     pub fn with_track(self, track: Option<Track>) -> Self {
         Self { track, ..self }
+    }
+
+    /// The same explainer, which compares with no other actions where nobody says with which.
+    #[must_use]
+    pub fn with_actions(self, known: Option<Vec<Vec<f64>>>) -> Self {
+        Self { known, ..self }
     }
 
     /// The parameters.
@@ -133,7 +151,7 @@ impl<'a> Explainer<'a> {
     pub fn why_rather(&self, moment: &Moment) -> Result<Why, ExplainError> {
         let Some(rival) = self.rival(moment)? else { return self.why(moment) };
         let contrast = self.why_not(moment, &rival.action)?;
-        let differs = |node: Node| contrast.tells(node);
+        let differs = |node: Node| contrast.differs(node) != Some(false);
         let chain = contrast.factual.chain.clone().to_rewards(differs);
         let why = if chain.is_empty() {
             contrast.factual.clone()
@@ -161,28 +179,33 @@ impl<'a> Explainer<'a> {
     /// # Errors
     /// When the moment does not fit the model's schema.
     pub fn rival(&self, moment: &Moment) -> Result<Option<Rival>, ExplainError> {
-        let schema = self.schema();
         let taken = moment.action();
+        let is_rival = |action: &[f64]| {
+            let known = |known: &Vec<Vec<f64>>| known.iter().any(|known| known == action);
+            action != taken && self.known.as_ref().is_none_or(known)
+        };
+        let rival = |action: Vec<f64>, basis| Ok(Some(Rival { action, basis }));
         if let Some(policy) = self.agent.policy() {
             let likeliest = policy.mode(moment.state());
-            if let Some((action, _)) = odds(policy, moment.state())
-                .and_then(|odds| odds.into_iter().find(|(action, _)| action != taken))
-            {
-                let basis =
-                    if action == likeliest { Basis::FirstChoice } else { Basis::SecondChoice };
-                return Ok(Some(Rival { action, basis }));
+            let odds = odds(policy, moment.state()).unwrap_or_default();
+            if let Some((action, _)) = odds.into_iter().find(|(action, _)| is_rival(action)) {
+                let first = action == likeliest;
+                return rival(action, if first { Basis::FirstChoice } else { Basis::SecondChoice });
             }
-            if likeliest != taken {
-                return Ok(Some(Rival { action: likeliest, basis: Basis::FirstChoice }));
+            if is_rival(&likeliest) {
+                return rival(likeliest, Basis::FirstChoice);
             }
-        } else if let Some(action) = nothing(schema).filter(|action| action != taken) {
-            return Ok(Some(Rival { action, basis: Basis::Nothing }));
+        } else if let Some(action) = nothing(self.schema()).filter(|action| is_rival(action)) {
+            return rival(action, Basis::Nothing);
         }
-        let mut others = typical_actions(schema, MAX_RIVALS);
-        others.retain(|action| action != taken);
+        let mut others = match &self.known {
+            Some(known) => known.clone(),
+            None => typical_actions(self.schema(), MAX_RIVALS),
+        };
+        others.retain(|action| is_rival(action));
         let returns = self.returns(moment, &others)?;
         let best = others.into_iter().zip(returns).max_by(|a, b| a.1.total_cmp(&b.1));
-        Ok(best.map(|(action, _)| Rival { action, basis: Basis::BestOther }))
+        best.map_or(Ok(None), |(action, _)| rival(action, Basis::BestOther))
     }
 
     /// The agent's side of a moment; `None` without a policy, or without recorded states. It is part of a *why*;
@@ -210,8 +233,11 @@ impl<'a> Explainer<'a> {
         let origin = change.origin(factual.shape(), moment.state(), moment.action());
         let courses = [factual.clone(), counterfactual.clone()];
         let steps = self.ask.horizon.of_chain();
-        let factual = self.explain(factual.shortened(steps), origin.clone())?;
-        let counterfactual = self.explain(counterfactual.shortened(steps), origin)?;
+        let (factual, counterfactual) = rayon::join(
+            || self.explain(factual.shortened(steps), origin.clone()),
+            || self.explain(counterfactual.shortened(steps), origin.clone()),
+        );
+        let (factual, counterfactual) = (factual?, counterfactual?);
         let later = self.later(&courses);
         let mut contrast = Contrast {
             change: change.clone(),
@@ -258,16 +284,20 @@ impl<'a> Explainer<'a> {
             Some(step) => Some(step.action.clone()),
             None => self.agent.mode(state),
         };
-        let held = self.simulate(&factual, &noise, start, &keep, self.limit(moment))?;
-        let draws = Draws::of(&Question {
+        let question = Question {
             agent: self.agent,
             dynamics: self.dynamics,
             factual: &factual,
             state: &state,
             action: &action,
             horizon: self.limit(moment),
-        });
-        let steps = self.steps_that_differ(&factual, &counterfactual);
+        };
+        let (held, draws) = rayon::join(
+            || self.simulate(&factual, &noise, start, &keep, self.limit(moment)),
+            || Draws::of(&question),
+        );
+        let held = held?;
+        let steps = self.steps_that_differ(&factual, &counterfactual, &draws);
         let [factual, counterfactual, held] =
             [factual, counterfactual, held].map(|course| course.shortened(steps));
         let draws = draws.shortened(steps);
@@ -285,36 +315,43 @@ impl<'a> Explainer<'a> {
             (Horizon::Steps(steps), _) => steps,
             (Horizon::Auto, _) if self.agent.policy().is_none() => horizon.of_chain(),
             (Horizon::Auto, 0) => horizon.most(),
+            // The other course may go on where the record ends.
+            (Horizon::Auto, _) if moment.record().terminated() => horizon.most(),
             (Horizon::Auto, recorded) => recorded.clamp(horizon.of_chain(), horizon.most()),
         }
     }
 
-    /// The number of steps until two courses are the same and stay so; all of them where the question says
-    /// how many.
-    fn steps_that_differ(&self, this: &Trajectory, other: &Trajectory) -> usize {
-        let longest = this.len().max(other.len());
+    /// The number of steps until two courses are the same and stay so, and earn the same in every possible course; all
+    /// of them where the question says how many.
+    fn steps_that_differ(&self, this: &Trajectory, other: &Trajectory, draws: &Draws) -> usize {
+        let longest = |this: &Trajectory, other: &Trajectory| this.len().max(other.len());
         if self.ask.horizon != Horizon::Auto {
-            return longest;
+            return longest(this, other);
         }
         let negligible = self.scale.as_ref().map_or(0.0, |(scale, share)| scale.reward(*share));
-        let shape = this.shape();
-        let same = |step: usize| {
+        let earn_alike = |this: &Trajectory, other: &Trajectory, step: usize| {
             let (Some(a), Some(b)) = (this.steps().get(step), other.steps().get(step)) else {
                 return false;
             };
+            let mut rewards = a.rewards.iter().zip(&b.rewards);
+            a.terminated == b.terminated && rewards.all(|(a, b)| (a - b).abs() <= negligible)
+        };
+        let shape = this.shape();
+        let same = |step: usize| {
             let states = (0..shape.states.len()).map(|index| Node::state(step + 1, index));
             let outcomes = (0..shape.outcomes.len()).map(|index| Node::outcome(step, index));
             let alike = |node: Node| match (this.value(node), other.value(node)) {
                 (Some(a), Some(b)) => !differ_by(self.scale.as_ref(), node, a, b),
                 (a, b) => a.is_none() && b.is_none(),
             };
-            let rewards = a.rewards.iter().zip(&b.rewards);
-            a.action == b.action
-                && a.terminated == b.terminated
-                && rewards.into_iter().all(|(a, b)| (a - b).abs() <= negligible)
-                && states.chain(outcomes).all(alike)
+            earn_alike(this, other, step) && states.chain(outcomes).all(alike)
         };
-        (0..longest).rev().find(|&step| !same(step)).map_or(1, |step| step + 1)
+        let last = (0..longest(this, other)).rev().find(|&step| !same(step));
+        let possible = draws.most(|this, other| {
+            let differs = |step: &usize| !earn_alike(this, other, *step);
+            (0..longest(this, other)).rev().find(differs).map_or(0, |step| step + 1)
+        });
+        last.map_or(1, |step| step + 1).max(possible)
     }
 
     /// The return of each action within the horizon, under the same noise. For the action taken it is
@@ -358,7 +395,8 @@ impl<'a> Explainer<'a> {
     /// How unexpected the recorded step was, in nats; `None` where nothing was recorded, or the model cannot say.
     pub(super) fn surprise(&self, moment: &Moment) -> Option<f64> {
         let step = moment.record().steps().first()?;
-        self.dynamics.surprise(&step.state, &step.action, &step.outcomes, &step.next)
+        let each = self.dynamics.surprise(&step.state, &step.action, &step.outcomes, &step.next)?;
+        Some(each.iter().sum())
     }
 
     /// The agent's policy, if it is known.
@@ -430,15 +468,25 @@ impl<'a> Explainer<'a> {
         check_finite(rollout(&mut world, begun, limit, &mut actor)?)
     }
 
-    /// What the agent expects to earn after each course; nothing after its end.
+    /// What the agent expects to earn after each course, discounted to the first step; nothing after its end. `None`
+    /// where only some rewards are asked about: it expects all of them.
     fn later(&self, courses: &[Trajectory; 2]) -> Option<[f64; 2]> {
+        if self.targets.len() < self.schema().rewards().len() {
+            return None;
+        }
         let last = |course: &Trajectory| course.steps().last().map(|step| step.next.clone());
         let states = courses.iter().map(last).collect::<Option<Vec<_>>>()?;
         let values = self.agent.policy()?.values(&states)?;
-        let [this, other] = values[..] else { return None };
-        let [this_over, other_over] = [0, 1].map(|course| courses[course].terminated());
-        let ends = [if this_over { 0.0 } else { this }, if other_over { 0.0 } else { other }];
-        ends.iter().all(|value| value.is_finite()).then_some(ends)
+        let mut later = [0.0; 2];
+        for ((later, course), value) in later.iter_mut().zip(courses).zip(values) {
+            if !course.terminated() {
+                let steps = i32::try_from(course.len()).unwrap_or(i32::MAX);
+                *later = self.ask.discount.powi(steps) * value;
+            }
+        }
+        let negligible = self.scale.as_ref().map_or(0.0, |(scale, share)| scale.reward(*share));
+        let told = later.iter().all(|v| v.is_finite()) && (later[0] - later[1]).abs() > negligible;
+        told.then_some(later)
     }
 
     /// The label of the other course that chance leaves most open, with the bounds of its probability under
@@ -458,7 +506,8 @@ impl<'a> Explainer<'a> {
     /// recorded.
     fn bounds(&self, contrast: &Contrast, node: Node) -> Option<[f64; 2]> {
         let [this, other] = &contrast.courses;
-        let number = node.after().checked_sub(1)?;
+        // Later the two courses may be in many states.
+        let number = (node.after() == 1).then_some(0)?;
         let states = this.shape().states.len();
         let effect = match node.part {
             Part::State => node.index,

@@ -68,11 +68,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The smallest change: of one variable if one is enough, otherwise of several.
+    /// The smallest change that was found, of one variable or of several.
     pub fn smallest(&self) -> Option<Turning> {
         let single = (0..self.state.len()).filter_map(|slot| self.of_one(slot));
-        let single = single.min_by(|a, b| a.size.total_cmp(&b.size));
-        single.or_else(|| self.of_several())
+        single.chain(self.of_several()).min_by(|a, b| a.size.total_cmp(&b.size))
     }
 
     /// The nearest value of one slot.
@@ -157,13 +156,18 @@ impl<'a> Search<'a> {
         changes[place].1 = inside;
     }
 
-    /// Values of a slot within the data, nearest first is not needed.
+    /// Other values of a slot, within the data.
     fn values(&self, slot: usize) -> Vec<f64> {
         let here = self.state[slot];
         let ([low, high], _) = self.ranges[slot];
         let values: Vec<f64> = match &self.schema().variable_of(slot).kind {
-            Kind::Boolean => vec![0.0, 1.0],
-            Kind::Categorical(labels) => (0..labels.len()).map(|label| label as f64).collect(),
+            Kind::Boolean | Kind::Categorical(_) => {
+                let column = self.data.column(slot);
+                let mut seen: Vec<f64> = (0..column.len()).map(|row| column.get(row)).collect();
+                seen.sort_by(f64::total_cmp);
+                seen.dedup();
+                seen
+            }
             Kind::Continuous(_) | Kind::Integer(_) => {
                 let side = |end: f64| {
                     (1..=TRIED).map(move |part| here + (end - here) * part as f64 / TRIED as f64)

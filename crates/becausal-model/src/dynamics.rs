@@ -60,15 +60,15 @@ pub trait Dynamics: Sync {
         steps.map(|((state, action), noise)| self.step(state, action, noise)).collect()
     }
 
-    /// How unexpected a result is, in nats: minus the logarithm of its likelihood, on the scale of the
-    /// data; `None` from a model that cannot say.
+    /// How unexpected each effect of a result is, in nats: minus the logarithm of its likelihood, on the scale of
+    /// the data; `None` from a model that cannot say.
     fn surprise(
         &self,
         _state: &[f64],
         _action: &[f64],
         _outcomes: &[f64],
         _next: &[f64],
-    ) -> Option<f64> {
+    ) -> Option<Vec<f64>> {
         None
     }
 

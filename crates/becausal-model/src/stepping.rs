@@ -107,14 +107,15 @@ impl Dynamics for WorldModel {
         action: &[f64],
         outcomes: &[f64],
         next: &[f64],
-    ) -> Option<f64> {
+    ) -> Option<Vec<f64>> {
         let outputs = mean_of_members(&self.outputs(state, action));
-        let mut surprise = 0.0;
+        let mut surprise = vec![0.0; self.structure.effects()];
         for (at, target) in self.encoding.targets().iter().enumerate() {
             let value = self.encoding.encode_target(at, self.observed(target, outcomes, next));
             let parameters = target.head.parameters(&outputs, 0);
             let mut slopes = vec![0.0; target.head.distribution.parameters()];
-            surprise -= target.head.distribution.log_likelihood(parameters, value, &mut slopes);
+            surprise[target.effect] -=
+                target.head.distribution.log_likelihood(parameters, value, &mut slopes);
         }
         Some(surprise)
     }

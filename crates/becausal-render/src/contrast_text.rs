@@ -107,7 +107,7 @@ impl ContrastView<'_> {
             let _ = writeln!(text, "\n{choice}");
         }
         let _ = writeln!(text, "\n{}", self.certainty());
-        self.steps(&mut text, schema);
+        self.list_steps(&mut text, schema);
         self.worth_in_parts(&mut text, schema);
         doubts(&mut text, schema, trajectory, &self.all_doubts());
         text
@@ -116,11 +116,12 @@ impl ContrastView<'_> {
     /// The caveats about the contrast and about both trajectories, each once.
     pub(super) fn all_doubts(&self) -> Vec<Doubt> {
         let mut all = self.doubts.clone();
-        for doubt in self.factual.evidence.doubts.iter().chain(&self.counterfactual.evidence.doubts)
-        {
-            // The other trajectory is always predicted, as the sentence says.
-            let predicted = matches!(doubt, Doubt::Predicted { .. });
-            if !predicted && !all.contains(doubt) {
+        let of_factual = self.factual.evidence.doubts.iter();
+        // The other course is always predicted.
+        let predicted = |doubt: &&Doubt| !matches!(doubt, Doubt::Predicted { .. });
+        let of_other = self.counterfactual.evidence.doubts.iter().filter(predicted);
+        for doubt in of_factual.chain(of_other) {
+            if !all.contains(doubt) {
                 all.push(doubt.clone());
             }
         }
@@ -128,7 +129,7 @@ impl ContrastView<'_> {
     }
 
     /// The differences after every step, in both chains.
-    fn steps(&self, text: &mut String, schema: &Schema) {
+    pub(super) fn list_steps(&self, text: &mut String, schema: &Schema) {
         let (this, other) = self.courses_in_asked_order();
         let mut nodes: Vec<Node> = self.factual.complete.facts().map(|fact| fact.node).collect();
         nodes.extend(self.counterfactual.complete.facts().map(|fact: &Fact| fact.node));
@@ -184,7 +185,7 @@ impl ContrastView<'_> {
     }
 
     /// The reward difference, term by term, and how it came about.
-    fn worth_in_parts(&self, text: &mut String, schema: &Schema) {
+    pub(super) fn worth_in_parts(&self, text: &mut String, schema: &Schema) {
         let discounted = if self.credit.discount < 1.0 {
             format!(", discounted by {} per step", self.credit.discount)
         } else {

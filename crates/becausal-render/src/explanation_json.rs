@@ -143,6 +143,7 @@ fn rather_json(rather: &Rather) -> Value {
         "basis": basis,
         "credit": contrast.credit_json(),
         "certainty": contrast.certainty_json(),
+        "against": doubts(rather.contrast.courses[0].schema(), &contrast.all_doubts(), rather.contrast.courses[0].first()),
         "trajectory": steps(&rather.contrast.courses[1]),
     })
 }
@@ -244,7 +245,7 @@ impl ContrastView<'_> {
         json!({
             "word": Certainty::of(probability).word(),
             "probability": probability,
-            "told_steps": self.told_steps(),
+            "told_steps": self.claim().map(|(steps, _)| steps),
             "audited": self.track.and_then(|track| track.share(Certainty::of(probability))),
         })
     }

@@ -43,14 +43,33 @@ impl TermWorth {
     }
 }
 
-/// `2.1 to 6.3`.
+/// `2.1 to 6.3`: to two digits of the width.
 fn between([low, high]: [f64; 2]) -> String {
-    format!("{} to {}", number(low, 2), number(high, 2))
+    let width = high - low;
+    if width <= 0.0 || !width.is_finite() {
+        return format!("{} to {}", number(low, 3), number(high, 3));
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the exponent of a number")]
+    let decimals = 1 - width.log10().floor() as i32;
+    let show = |end: f64| match usize::try_from(decimals) {
+        Ok(decimals) if decimals <= 8 => {
+            let text = format!("{end:.decimals$}");
+            let text = if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            } else {
+                text
+            };
+            if text == "-0" { "0".to_owned() } else { text }
+        }
+        Ok(_) => number(end, 3),
+        Err(_) => number(end.round(), 3),
+    };
+    format!("{} to {}", show(low), show(high))
 }
 
 /// ` (2.1 to 6.3)`; nothing where an interval is one point, or there is none.
 fn in_brackets(interval: Option<[f64; 2]>) -> String {
-    let wide = interval.filter(|[low, high]| number(*low, 2) != number(*high, 2));
+    let wide = interval.filter(|[low, high]| number(*low, 3) != number(*high, 3));
     wide.map_or_else(String::new, |interval| format!(" ({})", between(interval)))
 }
 
@@ -75,37 +94,45 @@ impl ContrastView<'_> {
     pub(super) fn sentence_against(&self, apposition: &str) -> String {
         let (this, other) = self.subjects_in_asked_order();
         let other = format!("{other}{apposition}");
-        let interval = self.worth_in_asked_direction(None);
-        let none = interval.is_none_or(|[low, high]| low == 0.0 && high == 0.0);
-        let mut sentence = if self.credit.difference() == 0.0 && none {
-            format!("No reward differs between {this} and {other} {}.", over_next(self.steps()))
-        } else {
-            match self.told_steps() {
-                None => self.undecided(&this, &other),
-                Some(steps) if steps == self.steps() => self.decided(&this, &other),
-                Some(steps) => {
-                    let first = self.shortened(steps);
-                    let range = interval.map_or_else(String::new, |[low, high]| {
-                        format!(" ({} to {})", signed(low), signed(high))
-                    });
+        let steps = over_next(self.steps());
+        let nothing = self.credit.by_term().iter().all(|(term, difference)| {
+            let interval = self.worth(Some(*term));
+            *difference == 0.0 && interval.is_none_or(|[low, high]| low == 0.0 && high == 0.0)
+        });
+        let mut sentence = match self.claim() {
+            _ if nothing => format!("No reward differs between {this} and {other} {steps}."),
+            None if self.is_balanced() => {
+                let terms: Vec<String> =
+                    self.terms().iter().map(|term| self.term_in_words(term)).collect();
+                format!("{this} and {other} earn the same {steps}: {}.", list(&terms))
+            }
+            None => self.undecided(&this, &other),
+            Some((steps, certainty)) if steps == self.steps() => {
+                self.decided(&this, &other, certainty)
+            }
+            Some((steps, certainty)) => {
+                let first = self.shortened(steps);
+                let range = self.worth_in_asked_direction(None).map_or_else(String::new, |range| {
                     format!(
-                        "{} Over all {} that were looked at it cannot be told{range}.",
-                        ContrastView(&first).decided(&this, &other),
-                        counted(self.steps(), "step")
+                        ": the difference is between {}",
+                        between(range).replace(" to ", " and ")
                     )
-                }
+                });
+                format!(
+                    "{} Over all {} that were looked at it cannot be told{range}.",
+                    ContrastView(&first).decided(&this, &other, certainty),
+                    counted(self.steps(), "step")
+                )
             }
         };
         if let Some([this, other]) = self.later {
             let later = self.in_asked_direction(this - other);
-            if later != 0.0 {
-                let _ = write!(
-                    sentence,
-                    " Beyond {}, the agent's own estimate is {}.",
-                    counted(self.steps(), "step"),
-                    signed(later)
-                );
-            }
+            let word = if later > 0.0 { "more" } else { "less" };
+            let _ = write!(
+                sentence,
+                " After that the agent itself expects {} {word} reward.",
+                number(later.abs(), 3)
+            );
         }
         for chance in self.chances_in_words() {
             let _ = write!(sentence, " {chance}");
@@ -113,42 +140,66 @@ impl ContrastView<'_> {
         sentence
     }
 
+    /// Whether the reward terms that differ cancel each other, in every possible course.
+    fn is_balanced(&self) -> bool {
+        let interval = self.worth(None);
+        self.credit.difference() == 0.0
+            && interval.is_none_or(|[low, high]| low == 0.0 && high == 0.0)
+    }
+
     /// It can be told which course earns more.
-    fn decided(&self, this: &str, other: &str) -> String {
+    fn decided(&self, this: &str, other: &str, certainty: Certainty) -> String {
         let difference = self.in_asked_direction(self.credit.difference());
         let interval = self.worth_in_asked_direction(None);
+        let sure = certainty == Certainty::Sure;
         if self.is_what_if() {
-            self.imagined(this, difference, interval)
+            self.imagined(this, difference, interval, sure)
         } else if difference > 0.0 {
-            self.better(this, other, difference, interval)
+            self.better(this, other, difference, interval, sure)
         } else {
-            self.worse(this, other, -difference, interval)
+            self.worse(this, other, -difference, interval, sure)
         }
     }
 
     /// The action taken earns more.
-    fn better(&self, this: &str, other: &str, more: f64, interval: Option<[f64; 2]>) -> String {
+    fn better(
+        &self,
+        this: &str,
+        other: &str,
+        more: f64,
+        interval: Option<[f64; 2]>,
+        sure: bool,
+    ) -> String {
         let steps = over_next(self.steps());
         let total = format!("{} more reward{}", number(more, 3), in_brackets(interval));
+        let earns = if sure { "earns" } else { "probably earns" };
         match self.reason(1.0) {
             Some((because, worth)) => format!(
-                "Because {because}, which earns {worth}. In all {this} earns {total} than {other} {steps}."
+                "Because {because}, which earns {worth}. In all {this} {earns} {total} than {other} {steps}."
             ),
-            None => format!("{this} earns {total} than {other} {steps}{}.", self.mostly(1.0)),
+            None => format!("{this} {earns} {total} than {other} {steps}{}.", self.mostly(1.0)),
         }
     }
 
     /// The other action earns more.
-    fn worse(&self, this: &str, other: &str, more: f64, interval: Option<[f64; 2]>) -> String {
+    fn worse(
+        &self,
+        this: &str,
+        other: &str,
+        more: f64,
+        interval: Option<[f64; 2]>,
+        sure: bool,
+    ) -> String {
         let steps = over_next(self.steps());
-        let interval = interval.map(|[low, high]| [-high, -low]);
+        let interval = interval.map(|[low, high]| [0.0 - high, 0.0 - low]);
         let total = format!("{} more reward{}", number(more, 3), in_brackets(interval));
         let because = match self.reason(-1.0) {
             Some((because, worth)) => format!(": with {this} {because}, which costs {worth}"),
             None => self.mostly(-1.0),
         };
+        let was = if sure { "was" } else { "was probably" };
         format!(
-            "By the model this was not the best choice: {other} would have earned {total} {steps}{because}."
+            "By the model this {was} not the best choice: {other} would have earned {total} {steps}{because}."
         )
     }
 
@@ -156,8 +207,8 @@ impl ContrastView<'_> {
     fn undecided(&self, this: &str, other: &str) -> String {
         let steps = over_next(self.steps());
         let difference = self.in_asked_direction(self.credit.difference());
-        let range = self.worth_in_asked_direction(None).map_or_else(String::new, |[low, high]| {
-            format!("between {} and {}, at a guess ", signed(low), signed(high))
+        let range = self.worth_in_asked_direction(None).map_or_else(String::new, |range| {
+            format!("between {}, at a guess ", between(range).replace(" to ", " and "))
         });
         let terms: Vec<String> = self
             .terms()
@@ -171,29 +222,35 @@ impl ContrastView<'_> {
         } else {
             format!(" What can be told: {}.", list(&terms))
         };
-        let question = if self.is_what_if() {
-            format!("Whether {this} would have been better than {other} cannot be told")
-        } else {
-            format!("Whether {this} earns more than {other} cannot be told")
-        };
-        format!("{question}: {steps} the difference is {range}{}.{known}", signed(difference))
+        let earns = if self.is_what_if() { "would have earned" } else { "earns" };
+        format!(
+            "Whether {this} {earns} more than {other} cannot be told: {steps} the difference is {range}{}.{known}",
+            signed(difference)
+        )
     }
 
     /// What follows from another state.
-    fn imagined(&self, this: &str, difference: f64, interval: Option<[f64; 2]>) -> String {
+    fn imagined(
+        &self,
+        this: &str,
+        difference: f64,
+        interval: Option<[f64; 2]>,
+        sure: bool,
+    ) -> String {
         let steps = over_next(self.steps());
         let (sign, word) = if difference > 0.0 { (1.0, "more") } else { (-1.0, "less") };
         let interval =
-            if sign > 0.0 { interval } else { interval.map(|[low, high]| [-high, -low]) };
+            if sign > 0.0 { interval } else { interval.map(|[low, high]| [0.0 - high, 0.0 - low]) };
         let total =
             format!("{} {word} reward{}", number(difference.abs(), 3), in_brackets(interval));
         let verb = if sign > 0.0 { "earns" } else { "costs" };
+        let would = if sure { "would" } else { "would probably" };
         match self.reason(sign) {
             Some((because, worth)) => format!(
-                "With {this}, {because}, which {verb} {worth}. In all the agent would earn {total} {steps}."
+                "With {this}, {because}, which {verb} {worth}. In all the agent {would} earn {total} {steps}."
             ),
             None => {
-                format!("With {this} the agent would earn {total} {steps}{}.", self.mostly(sign))
+                format!("With {this} the agent {would} earn {total} {steps}{}.", self.mostly(sign))
             }
         }
     }
@@ -261,9 +318,11 @@ impl ContrastView<'_> {
         Some(if self.is_what_if() { [0.0 - high, 0.0 - low] } else { [low, high] })
     }
 
-    /// The step in which a reward term differs most; of equal ones the first.
+    /// The step in which a reward term differs most, in the direction of its total; of equal ones the first.
     fn largest_part(&self, term: usize) -> Option<usize> {
-        let parts = self.credit.parts.iter().filter(|part| part.reward == term);
+        let of_term = || self.credit.parts.iter().filter(|part| part.reward == term);
+        let total: f64 = of_term().map(CreditPart::difference).sum();
+        let parts = of_term().filter(|part| part.difference() * total > 0.0);
         let larger = |a: &&CreditPart, b: &&CreditPart| {
             a.difference().abs().total_cmp(&b.difference().abs()).then(b.step.cmp(&a.step))
         };
@@ -343,8 +402,8 @@ impl ContrastView<'_> {
         ))
     }
 
-    /// Flags of outcomes that come in some of the possible courses: `With engine = none there is crash in 3 of 10
-    /// possible courses.`
+    /// Flags of outcomes that come in some of the possible courses: `With engine = none there is crash in 3 of 10 possible
+    /// courses (there was none).`
     fn chances_in_words(&self) -> Vec<String> {
         let this = &self.courses[0];
         let schema = this.schema();
@@ -364,9 +423,14 @@ impl ContrastView<'_> {
             let share = self.draws.share(|_, other| comes(other, index));
             let open = share >= MIN_CHANCE && share <= 1.0 - MIN_CHANCE;
             if open && !self.draws.is_empty() {
-                let happened = if comes(this, index) { "did" } else { "did not" };
+                let happened = match (comes(this, index), this.recorded_steps() == this.len()) {
+                    (true, true) => "as there was",
+                    (false, true) => "there was none",
+                    (true, false) => "otherwise there is most likely, too",
+                    (false, false) => "otherwise there is most likely none",
+                };
                 words.push(format!(
-                    "With {subject} {} comes in {:.0} of 10 possible courses (it {happened} come).",
+                    "With {subject} there is {} in {:.0} of 10 possible courses ({happened}).",
                     variable.title(),
                     (10.0 * share).round().clamp(1.0, 9.0)
                 ));
@@ -377,8 +441,8 @@ impl ContrastView<'_> {
 
     /// How sure the answer is about the steps that its sentence is about.
     pub(super) fn certainty(&self) -> String {
-        match self.told_steps().filter(|&steps| steps < self.steps()) {
-            Some(steps) => {
+        match self.claim().filter(|(steps, _)| *steps < self.steps()) {
+            Some((steps, _)) => {
                 let first = self.shortened(steps);
                 let first = ContrastView(&first).how_sure();
                 format!("How sure {}: {first}", over_first(steps))
@@ -388,28 +452,36 @@ impl ContrastView<'_> {
     }
 
     fn how_sure(&self) -> String {
+        if self.draws.is_empty() {
+            return "a guess; the courses that the model draws leave the numbers it knows."
+                .to_owned();
+        }
         let probability = self.probability();
         let certainty = Certainty::of(probability);
         let (this, other) = self.subjects();
         let difference = self.credit.difference();
-        let claim = if difference == 0.0 {
-            "both earn the same".to_owned()
-        } else {
-            // Where the estimate is not what most courses have, the courses are told.
-            let first = (difference > 0.0) == (probability >= 0.5);
-            format!("{} earns more", if first { this } else { other })
+        let courses = match 100.0 * probability {
+            all if all >= 99.95 => "in all possible courses".to_owned(),
+            most => format!("in {:.0} % of the possible courses", most.clamp(1.0, 99.0)),
         };
-        let share =
-            if difference == 0.0 { probability } else { probability.max(1.0 - probability) };
-        let courses = match 10.0 * share {
-            all if all >= 9.95 => "in all possible courses".to_owned(),
-            most => format!("in {most:.0} of 10 possible courses"),
+        let claim = match difference {
+            0.0 => format!("both earn the same {courses}"),
+            _ if probability < 0.5 => {
+                "the most likely course and most of the possible ones disagree".to_owned()
+            }
+            difference => {
+                format!("{} earns more {courses}", if difference > 0.0 { this } else { other })
+            }
         };
-        let audited = self.track.and_then(|track| track.share(certainty));
-        let audited = audited.map_or_else(String::new, |share| {
-            format!(" In the audit of this run {:.0} % of such answers were right.", 100.0 * share)
+        let audited = self.track.and_then(|track| Some((track, track.share(certainty)?)));
+        let audited = audited.map_or_else(String::new, |(track, share)| {
+            format!(
+                " In the audit of this run, over {}, {:.0} % of such answers were right.",
+                counted(track.horizon, "step"),
+                100.0 * share
+            )
         });
-        format!("{}; {claim} {courses}.{audited}", certainty.word())
+        format!("{}; {claim}.{audited}", certainty.word())
     }
 
     /// The short text of an answer.
@@ -421,7 +493,7 @@ impl ContrastView<'_> {
         }
         let _ = writeln!(text, "\n{}", self.certainty());
         // What the sentence is about: all steps, or those over which something can be told.
-        let steps = self.told_steps().unwrap_or_else(|| self.steps());
+        let steps = self.claim().map_or_else(|| self.steps(), |(steps, _)| steps);
         let about = self.shortened(steps);
         ContrastView(&about).list_differences(&mut text, schema);
         if let Some(ends) = self.ends_in_words() {

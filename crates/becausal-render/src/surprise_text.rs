@@ -3,32 +3,25 @@
 use super::words::{action_of, be, instead, title};
 use becausal_core::Node;
 use becausal_core::trajectory::{Step, Trajectory};
-use becausal_explain::Scale;
 use becausal_model::{Dynamics, Noise, Prediction};
 
-/// The variable that a recorded step moved farthest from what the model expected: `After engine = main vertical velocity
-/// is 0 instead of the -0.31 that was expected.` `None` where nothing was recorded.
+/// The variable of a recorded step that the model expected least, with what it expected: `After engine = main vertical
+/// velocity is 0, where -0.31 was expected.` `None` where nothing was recorded, or the model cannot say.
 #[must_use]
-pub fn surprise_text(
-    dynamics: &dyn Dynamics,
-    scale: &Scale,
-    record: &Trajectory,
-) -> Option<String> {
+pub fn surprise_text(dynamics: &dyn Dynamics, record: &Trajectory) -> Option<String> {
     let schema = record.schema();
     let step = record.steps().first()?;
+    let each = dynamics.surprise(&step.state, &step.action, &step.outcomes, &step.next)?;
     let Prediction { outcomes, next } =
         dynamics.step(&step.state, &step.action, &Noise::most_likely());
     let parts = [&step.state[..], &step.action, &outcomes, &next];
     let expected = Step::new(schema, parts, None);
     let expected = Trajectory::new(schema.clone(), record.first(), vec![expected]).ok()?;
-    let shape = record.shape();
-    let states = (0..shape.states.len()).map(|index| Node::state(1, index));
-    let nodes = states.chain((0..shape.outcomes.len()).map(|index| Node::outcome(0, index)));
-    let off = |node: Node| match (record.value(node), expected.value(node)) {
-        (Some(this), Some(other)) => scale.size(node, this, other),
-        _ => 0.0,
+    let effect = (0..each.len()).max_by(|a, b| each[*a].total_cmp(&each[*b]))?;
+    let farthest = match effect.checked_sub(record.shape().states.len()) {
+        None => Node::state(1, effect),
+        Some(outcome) => Node::outcome(0, outcome),
     };
-    let farthest = nodes.max_by(|a, b| off(*a).total_cmp(&off(*b)))?;
     let (this, other) =
         instead(farthest.variable(schema), record.value(farthest)?, expected.value(farthest)?);
     let name = title(schema, farthest);

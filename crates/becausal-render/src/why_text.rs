@@ -99,9 +99,18 @@ impl WhyView<'_> {
             let _ = writeln!(text, "\n{choice}");
         }
         if let Some(rather) = &self.rather {
-            let _ = writeln!(text, "\n{}", ContrastView(&rather.contrast).certainty());
+            let contrast = ContrastView(&rather.contrast);
+            let _ = writeln!(text, "\n{}", contrast.certainty());
+            let _ = writeln!(text, "\nCompared with {}:", contrast.subjects().1);
+            contrast.list_steps(&mut text, schema);
+            contrast.worth_in_parts(&mut text, schema);
+            let _ = writeln!(text, "\nWhat follows from it:");
         }
         if self.chain.is_empty() {
+            if self.rather.is_some() {
+                let _ = writeln!(text, "{}", self.consequences());
+                self.list_doubts(&mut text);
+            }
             return text;
         }
         text.push('\n');
@@ -115,8 +124,18 @@ impl WhyView<'_> {
             let _ = writeln!(text, "Depending on the action itself: {}.", short_list(direct));
         }
         links(&mut text, schema, &self.evidence.links);
-        doubts(&mut text, schema, trajectory, &self.evidence.doubts);
+        self.list_doubts(&mut text);
         text
+    }
+
+    /// All caveats, those of the comparison too.
+    fn list_doubts(&self, text: &mut String) {
+        let trajectory = self.chain.trajectory();
+        let all = match &self.rather {
+            Some(rather) => ContrastView(&rather.contrast).all_doubts(),
+            None => self.evidence.doubts.clone(),
+        };
+        doubts(text, trajectory.schema(), trajectory, &all);
     }
 }
 

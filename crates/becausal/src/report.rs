@@ -334,11 +334,7 @@ fn explain(
 }
 
 /// Recorded steps, evenly spread, that have all their horizon recorded where possible.
-pub(crate) fn places(
-    data: &Transitions,
-    episode: Option<usize>,
-    horizon: usize,
-) -> Vec<(usize, usize)> {
+fn places(data: &Transitions, episode: Option<usize>, horizon: usize) -> Vec<(usize, usize)> {
     let episodes = episode.map_or(0..data.episodes(), |episode| episode..episode + 1);
     let all: Vec<(usize, usize)> = episodes
         .flat_map(|episode| {

@@ -210,10 +210,14 @@ impl Findings {
             if true_difference.abs() > negligible {
                 let right = says * true_difference > 0.0;
                 sums.of(Measure::Sign).count(right);
-                if source == Source::Explanations {
-                    let certainty = Certainty::of(answer.claimed.probability());
-                    sums.of(Measure::when(certainty)).count(right);
-                }
+            }
+            if source == Source::Explanations
+                && (says.abs() > negligible || true_difference.abs() > negligible)
+            {
+                // A difference that is nothing has no sign to be right about.
+                let right = true_difference.abs() > negligible && says * true_difference > 0.0;
+                let certainty = Certainty::of(answer.claimed.probability());
+                sums.of(Measure::when(certainty)).count(right);
             }
             if source == Source::Explanations
                 && (says.abs() > negligible || true_difference.abs() > negligible)

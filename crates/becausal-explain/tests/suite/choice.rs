@@ -79,7 +79,19 @@ fn visits() -> Vec<(Vec<f64>, f64)> {
     all.iter().map(|state| state.to_vec()).zip(sum).collect()
 }
 
-/// The Shapley values of three variables, with means over the states that agree, by the definition.
+/// Every order of some variables.
+fn orders(variables: &[usize]) -> Vec<Vec<usize>> {
+    if variables.is_empty() {
+        return vec![Vec::new()];
+    }
+    let first = |&first: &usize| {
+        let rest: Vec<usize> = variables.iter().copied().filter(|other| *other != first).collect();
+        orders(&rest).into_iter().map(move |order| [vec![first], order].concat())
+    };
+    variables.iter().flat_map(first).collect()
+}
+
+/// The Shapley values of the variables that a number reads, with means over the states that agree, by the definition.
 fn shapley(states: &[(Vec<f64>, f64)], here: &[f64], number: &dyn Fn(&[f64]) -> f64) -> [f64; 3] {
     let worth = |members: &[usize]| {
         let agree = |(state, _): &&(Vec<f64>, f64)| members.iter().all(|&at| state[at] == here[at]);
@@ -87,11 +99,20 @@ fn shapley(states: &[(Vec<f64>, f64)], here: &[f64], number: &dyn Fn(&[f64]) -> 
         let weight: f64 = agreeing.iter().map(|(_, weight)| weight).sum();
         agreeing.iter().map(|(state, weight)| weight * number(state)).sum::<f64>() / weight
     };
-    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let reads = |variable: &usize| {
+        states.iter().any(|(state, _)| {
+            let mut other = state.clone();
+            other[*variable] = 1.0 - other[*variable];
+            number(state) != number(&other)
+        })
+    };
+    let players: Vec<usize> = (0..3).filter(reads).collect();
+    let orders = orders(&players);
     let mut shares = [0.0; 3];
-    for order in orders {
-        for at in 0..3 {
-            shares[order[at]] += (worth(&order[..=at]) - worth(&order[..at])) / 6.0;
+    for order in &orders {
+        for at in 0..order.len() {
+            let gain = worth(&order[..=at]) - worth(&order[..at]);
+            shares[order[at]] += gain / orders.len() as f64;
         }
     }
     shares

@@ -228,6 +228,18 @@ impl RunDirectory {
         self.write(AUDIT, &format!("{:#}\n", audit.json()))
     }
 
+    /// Deletes the audit that was kept: it is about another model, or another policy.
+    fn forget_audit(&self) -> Result<(), RunError> {
+        let path = self.path.join(AUDIT);
+        if !path.exists() {
+            return Ok(());
+        }
+        fs::remove_file(&path).map_err(|error| RunError {
+            path,
+            problem: format!("is about another model or policy and cannot be deleted: {error}"),
+        })
+    }
+
     /// How often answers were right in the audit that was kept; `None` where none was.
     ///
     /// # Errors
@@ -239,10 +251,11 @@ impl RunDirectory {
         }
         let problem = |error: serde_json::Error| RunError {
             path: path.clone(),
-            problem: format!("is not an audit: {error}; delete it, or audit the run again"),
+            problem: format!("is not an audit: {error}; delete it, then audit the run again"),
         };
         let audit: Value = serde_json::from_str(&self.read(AUDIT)?).map_err(problem)?;
-        Ok(Some(Track::of_shares(|certainty| {
+        let horizon = audit["horizon"].as_u64().and_then(|steps| usize::try_from(steps).ok());
+        Ok(Some(Track::of_shares(horizon.unwrap_or(0), |certainty| {
             let found = &audit["certainty"][certainty.word()];
             Some((found["sign"].as_f64()?, found["cases"].as_f64()?))
         })))
@@ -259,14 +272,7 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written.
     pub fn write_model(&self, model: &WorldModel) -> Result<(), RunError> {
-        // An audit is about the model before.
-        let audit = self.path.join(AUDIT);
-        if audit.exists() {
-            fs::remove_file(&audit).map_err(|error| RunError {
-                path: audit,
-                problem: format!("is about another model and cannot be deleted: {error}"),
-            })?;
-        }
+        self.forget_audit()?;
         let written = model.save(&self.path.join("world-model"));
         written.map_err(|error| RunError { path: error.path, problem: error.problem })
     }
@@ -298,6 +304,7 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written.
     pub fn write_policy(&self, policy: &ActorCritic) -> Result<(), RunError> {
+        self.forget_audit()?;
         let written = policy.save(&self.path.join("policy"));
         written.map_err(|error| RunError { path: error.path, problem: error.problem })
     }

@@ -1,6 +1,6 @@
 //! Which decisions of a run to look at, and what would have turned one.
 
-use becausal_core::env::{action_text, parse_action, typical_actions};
+use becausal_core::env::{action_text, parse_action};
 use becausal_core::{Environment, Transitions};
 use becausal_explain::{Ask, ExplainError, Found, Moment, Turning, Worth, find};
 use becausal_render::{surprise_text, turning_json, turning_text};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Run;
 use crate::episode::Episode;
 use crate::error::Error;
-use crate::report::{MAX_ACTIONS, NEW_EPISODES, places};
+use crate::report::NEW_EPISODES;
 
 /// A decision that is worth a look.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,9 +44,9 @@ impl FoundDecision {
 pub struct TurningPoint {
     /// The change.
     pub turning: Turning,
-    /// Whether the environment itself was put into the changed state, and the agent did otherwise there; `None` where
-    /// it cannot be put into a state.
-    pub tried: Option<bool>,
+    /// Whether the agent does so in the environment, once it is put into the changed state; `None` where there is no
+    /// environment, or it cannot be put into this state.
+    pub possible: Option<bool>,
     /// In a sentence.
     pub sentence: String,
     json: Value,
@@ -57,7 +57,7 @@ impl TurningPoint {
     #[must_use]
     pub fn json(&self) -> Value {
         let mut json = self.json.clone();
-        json["tried"] = json!(self.tried);
+        json["possible"] = json!(self.possible);
         json
     }
 }
@@ -80,8 +80,8 @@ impl Run {
         let steps = ask.horizon.of_chain();
         let ask = ask.clone().horizon(steps);
         let explainer = self.explainer(&ask)?;
-        let actions = typical_actions(self.schema(), MAX_ACTIONS);
-        let places = places(data, None, steps);
+        let actions = self.known_actions();
+        let places = places(data, worth);
         let found = self.checked(find(&explainer, data, &actions, &places, worth))??;
         let mut decisions = Vec::new();
         for found in found {
@@ -93,16 +93,14 @@ impl Run {
                 Some(rival) => {
                     let rival = action_text(self.schema(), rival);
                     let answer = self.why_not(&moment, &rival, &ask)?;
-                    let told = answer.contrast().is_some_and(|c| c.told_steps().is_some());
+                    let told = answer.contrast().is_some_and(|contrast| contrast.claim().is_some());
                     // What may be nothing is no mistake.
                     if !told && worth != Worth::Close {
                         continue;
                     }
                     answer.sentence()
                 }
-                None => {
-                    surprise_text(self.model(), &self.scale, moment.record()).unwrap_or_default()
-                }
+                None => surprise_text(self.model(), moment.record()).unwrap_or_default(),
             };
             let seed = played.get(found.episode).map(Episode::seed);
             let action = action_text(self.schema(), moment.action());
@@ -126,6 +124,17 @@ impl Run {
             part: "policy",
             why: "nobody can say what would have turned the agent".to_owned(),
         })?;
+        let numbers = |slot: usize| !self.schema.variable_of(slot).kind.is_label();
+        if let Some(slot) = self.schema.action_slots().find(|&slot| numbers(slot)) {
+            return Err(ExplainError::Change {
+                text: action.unwrap_or("any").to_owned(),
+                message: format!(
+                    "expected an agent that chooses among labels; `{}` is a number, which every change of the state moves a little",
+                    self.schema.slots()[slot].name
+                ),
+            }
+            .into());
+        }
         let wanted = action.map(|text| parse_action(&self.schema, text)).transpose()?;
         let likeliest = policy.mode(moment.state());
         if wanted.as_ref() == Some(&likeliest) {
@@ -139,13 +148,27 @@ impl Run {
         let json = turning_json(&self.schema, moment.state(), &turning);
         let mut state = moment.state().to_vec();
         turning.changes.iter().for_each(|&(slot, value)| state[slot] = value);
-        let tried = self.environment().and_then(|environment| {
+        let possible = self.environment().and_then(|environment| {
             let mut there = environment.clone();
             there.reset(0);
             there
                 .set_state(&state)
                 .then(|| policy.mode(Environment::state(&there)) == turning.action)
         });
-        Ok(Some(TurningPoint { turning, tried, sentence, json }))
+        Ok(Some(TurningPoint { turning, possible, sentence, json }))
     }
+}
+
+/// Steps that are looked at, evenly spread: answers about every other action take their time, a look at the step itself
+/// does not.
+fn places(data: &Transitions, worth: Worth) -> Vec<(usize, usize)> {
+    let all: Vec<(usize, usize)> = (0..data.episodes())
+        .flat_map(|episode| (0..data.episode(episode).len()).map(move |step| (episode, step)))
+        .collect();
+    let most = match worth {
+        Worth::Surprising | Worth::Close => 5000,
+        Worth::Costly | Worth::Mistakes => 500,
+    };
+    let count = all.len().min(most);
+    (0..count).map(|at| all[at * all.len() / count]).collect()
 }
