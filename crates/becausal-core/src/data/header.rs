@@ -55,6 +55,8 @@ impl Header {
                     });
                 }
                 place
+            } else if is_pandas_index(name) {
+                Place::Ignored
             } else {
                 problems.add(|| unknown(schema, name));
                 Place::Ignored
@@ -99,6 +101,12 @@ impl Header {
     pub(super) fn has(&self, place: Place) -> bool {
         self.places.contains(&place)
     }
+}
+
+/// Whether it is the index of a pandas frame, which `to_parquet` writes as a column: `__index_level_0__`.
+fn is_pandas_index(name: &str) -> bool {
+    let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+    level.is_some_and(|level| !level.is_empty() && level.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// What is wrong with the columns; only the first few are put into words.

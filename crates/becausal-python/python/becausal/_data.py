@@ -11,10 +11,9 @@ import numpy as np
 
 from . import _becausal
 from ._errors import ArgumentError, DataError, MissingError
-from ._gymnasium import Adapter, Maker, Outcomes, Reward, Views, disagreement, outcomes_of, schema_from, views_of
+from ._gymnasium import Adapter, Maker, Reward, Views, views_of
 from ._policies import adapter_of
-
-Columns = list[tuple[str, str, Any]]
+from ._rows import Columns, Rows, log_of
 
 _ENDINGS = (".csv", ".parquet", ".npz")
 
@@ -177,19 +176,6 @@ def _text(value: Any) -> str:
     if isinstance(value, float) and value != value:
         return ""
     return str(value)
-
-
-def slot_columns(schema: _becausal.Schema, matrix: np.ndarray) -> Columns:
-    """The columns of a matrix with a column per slot; categories are indices of their labels."""
-    columns: Columns = []
-    for place, column in enumerate(schema.columns):
-        values = matrix[:, place]
-        labels = column["labels"]
-        # Where all labels are whole numbers, a number means the label.
-        if labels and all(re.fullmatch(r"-?(0|[1-9]\d*)", label) for label in labels):
-            values = np.array([float(label) for label in labels])[values.astype(np.int64)]
-        columns.append((column["name"], "f", np.ascontiguousarray(values, dtype=np.float64).tobytes()))
-    return columns
 
 
 def _minari(id: str) -> Any:
@@ -394,38 +380,22 @@ def _from_episodes(
         numbers.append(np.full(count, number, dtype=np.int64))
     if not states:
         raise DataError("there are no episodes with steps")
-    rewards = np.concatenate(paid)
-    terminated = np.concatenate(over)
-    moves = np.concatenate(taken)
-
-    def assembled(outcomes: Outcomes, schema: _becausal.Schema) -> _becausal.Log:
-        led = [outcomes.of(float(r), bool(t), a) for r, t, a in zip(rewards, terminated, moves)]
-        width = sum(column["role"] == "outcome" for column in schema.columns)
-        outcome = np.array(led, dtype=float).reshape(len(rewards), width)
-        matrix = np.concatenate([np.concatenate(states), moves, outcome, np.concatenate(after)], axis=1)
-        columns = slot_columns(schema, matrix)
-        columns.append(("episode", "i", np.concatenate(numbers).tobytes()))
-        columns.append(("terminated", "b", terminated.tobytes()))
-        columns.append(("truncated", "b", np.concatenate(cut).tobytes()))
-        columns.append(("reward", "f", rewards.tobytes()))
-        return _becausal.assemble(columns, schema)
-
-    ended = int(terminated.sum())
-    outcomes = outcomes_of(given, views) if given is not None else Outcomes(views, reward, end, rewards, ended > 0)
-    made = given if given is not None else schema_from(views, outcomes, maker.id)
-    log = assembled(outcomes, made)
-    wrong = disagreement(log, ended) if outcomes.is_known else None
-    if wrong is not None:
-        outcomes = Outcomes(views, "learn", None, rewards, ended > 0)
-        outcomes.notes.append(f"reward and end are learned, because those usual for {maker.id} do not hold here: {wrong}")
-        made = schema_from(views, outcomes, maker.id)
-        log = assembled(outcomes, made)
+    rows = Rows(
+        states=np.concatenate(states),
+        actions=np.concatenate(taken),
+        after=np.concatenate(after),
+        rewards=np.concatenate(paid),
+        terminated=np.concatenate(over),
+        truncated=np.concatenate(cut),
+        episodes=np.concatenate(numbers),
+    )
+    log, outcomes = log_of(rows, views, maker.id, given, reward, end)
     for note in outcomes.notes:
         warnings.warn(note, stacklevel=3)
     said = [*notes, *outcomes.notes]
     if env is None:
         return log._with(notes=said)
-    return log._with(Adapter(maker, views, outcomes, made), adapter_of(policy, views), None, said)
+    return log._with(Adapter(maker, views, outcomes, log.schema), adapter_of(policy, views), None, said)
 
 
 # ---- out ------------------------------------------------------------------------------------------------

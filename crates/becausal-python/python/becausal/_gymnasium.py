@@ -376,17 +376,6 @@ def _shown(views: Views) -> str:
     return ", ".join(f"`{name}` ({spec['kind']})" for name, spec in views.state.variables + views.action.variables)
 
 
-def disagreement(log: _becausal.Log, terminated: int) -> Optional[str]:
-    """Where recorded rewards or ends are not those of the schema; `None` where they are."""
-    text = log.check()
-    # A reward for every step is one for those that are not the last: what is at stake is whether there are more.
-    wrong = re.search(r"the reward terms do not sum to the recorded reward in ([\d,]+) of .*", text)
-    if wrong and int(wrong.group(1).replace(",", "")) > terminated:
-        return wrong.group(0)
-    ends = re.search(r"the schema's termination disagrees .*", text)
-    return ends.group(0) if ends else None
-
-
 def schema_from(views: Views, outcomes: Outcomes, name: str) -> _becausal.Schema:
     """The schema of an environment."""
     if outcomes.schema_of_built_in is not None:

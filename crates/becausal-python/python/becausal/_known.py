@@ -22,7 +22,6 @@ class Known:
         end: Optional[str] = None,
         built_in: Optional[str] = None,
         outcomes: Optional[Callable[[float, bool, Any], list[float]]] = None,
-        units: Optional[dict[str, str]] = None,
     ) -> None:
         #: The numbers of an observation.
         self.names = names
@@ -42,8 +41,6 @@ class Known:
         self.built_in = built_in
         #: The outcomes of the built-in schema, from reward, end and action.
         self.outcomes = outcomes
-        #: Units of the numbers.
-        self.units = units or {}
 
 
 def _lander(fuel: Callable[[Any], float]) -> Callable[[float, bool, Any], list[float]]:
