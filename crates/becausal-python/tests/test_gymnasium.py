@@ -138,14 +138,18 @@ def test_names_and_labels_are_checked() -> None:
 
 def test_few_rewards_are_labels_and_a_constant_reward_is_about_the_end() -> None:
     right = lambda observation: 1  # noqa: E731
-    log = becausal.record(Corridor, right, rows=2000)
+    log = becausal.record(Corridor, right, rows=2000, reward="learn")
     assert log.schema.outcomes == ["paid", "over"]
     paid = log.to_dict()["paid"]
     assert set(paid) == {"pays 0", "pays 1"}
     assert "sum to the recorded reward in every row" in log.check()
-    log = becausal.record(lambda: Corridor(reward="constant"), right, rows=2000)
+    constant = lambda: Corridor(reward="constant")  # noqa: E731
+    log = becausal.record(constant, right, rows=2000, reward="learn")
     assert log.schema.outcomes == ["over"]
     assert log.schema.rewards == {"survival": "if(over, 0, 1.0)"}
+    log = becausal.record(constant, right, rows=2000)
+    assert log.schema.outcomes == []
+    assert log.schema.rewards == {"survival": f"if({log.schema.end}, 0, 1.0)"}
 
 
 def test_rewards_and_ends_can_be_given() -> None:

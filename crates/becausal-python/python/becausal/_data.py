@@ -392,7 +392,7 @@ def _from_episodes(
     log, outcomes = log_of(rows, views, maker.id, given, reward, end)
     for note in outcomes.notes:
         warnings.warn(note, stacklevel=3)
-    said = [*notes, *outcomes.notes]
+    said = [*notes, *outcomes.notes, *outcomes.rules]
     if env is None:
         return log._with(notes=said)
     return log._with(Adapter(maker, views, outcomes, log.schema), adapter_of(policy, views), None, said)

@@ -240,6 +240,8 @@ class Outcomes:
         self.end = end
         #: What the user should know about them, in sentences.
         self.notes: list[str] = []
+        #: The rules that were found in the rows, in sentences.
+        self.rules: list[str] = []
         #: Whether reward or end are those that becausal knows.
         self.is_known = False
         #: The schema of the built-in environment, where its outcomes are known.
@@ -256,7 +258,8 @@ class Outcomes:
                 return
             names = {name for name, _ in views.state.variables}
             usual = views.known.names
-            if views.known.reward is not None and usual is not None and names >= set(usual):
+            is_told = views.known.reward is not None or views.known.end is not None
+            if is_told and usual is not None and names >= set(usual):
                 reward, self.end = views.known.reward, views.known.end
                 self.is_known = True
         never_ends = reward is not None and reward is views.known.reward
@@ -299,6 +302,16 @@ class Outcomes:
         else:
             self.variables = {"paid": {"kind": "continuous", "label": "reward paid"}} | self.variables
             self.terms = {"paid": "paid"}
+
+    @property
+    def learns_reward(self) -> bool:
+        """Whether the reward is a variable."""
+        return self._has_paid
+
+    @property
+    def has_few_rewards(self) -> bool:
+        """Whether the reward is learned as one of a few values."""
+        return self._values is not None
 
     def of(self, reward: float, terminated: bool, action: Any) -> list[float]:
         """The outcomes of a step, in the order of the schema."""

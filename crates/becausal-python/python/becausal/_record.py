@@ -102,8 +102,8 @@ def record(
 
     A share of the actions is random, so that the log shows what other actions lead to. It differs by episode:
     `explore` has the shares, one episode after the other. `log.own` says in which rows the agent itself acted.
-    `names`, `actions`, `reward` and `end` are those of `Schema.of`; `reward="learn"` learns the reward where
-    becausal knows it. `normalize` is a VecNormalize that the agent was trained with and does not know itself:
+    `names`, `actions`, `reward` and `end` are those of `Schema.of`; `reward="learn"` learns reward and end
+    even where becausal knows them or the rows follow a rule. `normalize` is a VecNormalize that the agent was trained with and does not know itself:
     a model that was loaded from a `.zip` never knows it.
     `envs` copies of the environment are stepped together.
 
@@ -126,19 +126,23 @@ def record(
     views = Views(maker, names, actions) if schema is None else views_of(maker, schema)
     agent = adapter_of(policy, views, normalize)
     columns = _action_columns(views)
-    fresh = not _repeats_when_used(maker, views, columns, seed)
-    heard = shown(progress)
-    try:
-        with torch_threads_restored():
-            episodes = _play(maker, views, agent, columns, rows, seed, explore, envs, fresh, heard)
-    finally:
-        close(heard)
-    log, outcomes = log_of(_rows(episodes), views, maker.id, schema, reward, end, _origin(maker, seed, agent))
-    adapter = Adapter(maker, views, outcomes, log.schema)
-    adapter.problem = _replay_problem(adapter, episodes)
+    # One that a reset does not make as new may show it later than the test looks.
+    for fresh in (False, True) if _repeats_when_used(maker, views, columns, seed) else (True,):
+        heard = shown(progress)
+        try:
+            with torch_threads_restored():
+                episodes = _play(maker, views, agent, columns, rows, seed, explore, envs, fresh, heard)
+        finally:
+            close(heard)
+        log, outcomes = log_of(_rows(episodes), views, maker.id, schema, reward, end, _origin(maker, seed, agent))
+        adapter = Adapter(maker, views, outcomes, log.schema)
+        adapter.problem = _replay_problem(adapter, episodes)
+        if adapter.problem is None:
+            break
     notes = outcomes.notes + ([adapter.problem] if adapter.problem is not None else [])
     for note in notes:
         warnings.warn(note, stacklevel=2)
+    notes += outcomes.rules
     own = np.array([own for episode in episodes for own in episode.own], dtype=bool)
     return log._with(adapter, agent, own, notes)
 

@@ -11,6 +11,7 @@ import numpy as np
 from . import _becausal
 from ._errors import ArgumentError
 from ._gymnasium import Outcomes, Reward, Views, outcomes_of, schema_from
+from ._rules import rule_of
 
 #: A column of a log: name, type (`f`, `i`, `b` or `t`), and bytes, or a list of texts.
 Columns = list[tuple[str, str, Any]]
@@ -58,13 +59,38 @@ def log_of(
         return _assembled(rows, outcomes, schema, origin), outcomes
     ended = bool(rows.terminated.any())
     outcomes = Outcomes(views, reward, end, rows.rewards, ended)
-    log = _assembled(rows, outcomes, schema_from(views, outcomes, id), origin)
-    wrong = _contradiction(log, rows) if outcomes.is_known else None
-    if wrong is not None:
-        outcomes = Outcomes(views, "learn", None, rows.rewards, ended)
-        outcomes.notes.append(f"reward and end are learned, because those usual for {id} do not hold here: {wrong}")
-        log = _assembled(rows, outcomes, schema_from(views, outcomes, id), origin)
-    return log, outcomes
+    if outcomes.is_known:
+        wrong = _contradiction(_assembled(rows, outcomes, schema_from(views, outcomes, id), origin), rows)
+        if wrong is not None:
+            outcomes = Outcomes(views, "learn", None, rows.rewards, ended)
+            outcomes.notes.append(f"the reward and end usual for {id} do not hold here and are not used: {wrong}")
+    if reward != "learn":
+        outcomes = _with_rules(rows, views, outcomes)
+    return _assembled(rows, outcomes, schema_from(views, outcomes, id), origin), outcomes
+
+
+def _with_rules(rows: Rows, views: Views, learned: Outcomes) -> Outcomes:
+    """Outcomes with the rules that all rows follow in place of what would be learned."""
+    columns = schema_from(views, learned, "rows").columns if learned.variables else []
+    after = [column for column in columns if column["role"] == "next"]
+    acted = [column for column in columns if column["role"] == "action"]
+    end, paid = None, None
+    if "over" in learned.variables:
+        end = rule_of(rows.after, after, rows.terminated, rows.episodes)
+    if learned.has_few_rewards:
+        values = np.concatenate([rows.after, rows.actions], axis=1)
+        paid = rule_of(values, after + acted, rows.rewards, rows.episodes)
+    found = {"the end": end, "the reward": paid}
+    rules = [f"{name} follows a rule in every row: {rule}" for name, rule in found.items() if rule is not None]
+    if not rules:
+        return learned
+    reward: Reward = {"paid": paid} if paid is not None else learned.terms
+    if paid is None and (learned.learns_reward or end is not None and "survival" in learned.terms):
+        reward = "learn"
+    kept = end if "over" in learned.variables else learned.end
+    outcomes = Outcomes(views, reward, kept, rows.rewards, bool(rows.terminated.any()))
+    outcomes.notes, outcomes.rules = learned.notes, rules
+    return outcomes
 
 
 def _contradiction(log: _becausal.Log, rows: Rows) -> Optional[str]:
