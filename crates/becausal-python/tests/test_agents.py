@@ -215,3 +215,16 @@ def test_agents_of_other_spaces_and_threads_of_torch(cart) -> None:
     other = sb3.PPO("MlpPolicy", three, n_steps=64)
     with pytest.raises(ValueError, match="the agent acts in Discrete"):
         becausal.record("MountainCar-v0", other, rows=10)
+
+
+def test_a_vector_environment_of_sb3_is_recorded_as_the_one_it_is_made_of() -> None:
+    from stable_baselines3.common.env_util import make_vec_env
+    from stable_baselines3.common.vec_env import VecFrameStack, VecNormalize
+
+    env = VecNormalize(make_vec_env("CartPole-v1", 2))
+    agent = sb3.PPO("MlpPolicy", env, n_steps=64, seed=0).learn(128)
+    log = becausal.record(env, agent, rows=100)
+    alone = becausal.record("CartPole-v1", agent, rows=100)
+    assert log.to_dict()["angle"].tolist() == alone.to_dict()["angle"].tolist()
+    with pytest.raises(ValueError, match="VecFrameStack changes what its environments"):
+        becausal.record(VecFrameStack(make_vec_env("CartPole-v1", 2), 3), rows=50)

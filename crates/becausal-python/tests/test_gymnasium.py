@@ -569,3 +569,25 @@ def test_own_rows_are_read_again() -> None:
     assert (again.own == log.own).all()
     with pytest.raises(ValueError, match="`env` is for episodes"):
         becausal.read(log.to_dict(), schema=log.schema, env="MountainCar-v0")
+
+
+def test_vector_environments_are_recorded_as_the_ones_they_are_made_of() -> None:
+    vector = gymnasium.vector
+    expected = becausal.record("MountainCar-v0", rows=300).to_dict()
+    for env in (
+        gymnasium.make_vec("MountainCar-v0", num_envs=2, vectorization_mode="sync"),
+        vector.SyncVectorEnv([lambda: gymnasium.make("MountainCar-v0")] * 2),
+        gymnasium.wrappers.vector.RecordEpisodeStatistics(gymnasium.make_vec("MountainCar-v0", num_envs=2)),
+    ):
+        log = becausal.record(env, rows=300)
+        assert log.origin["environment"] == "gym:MountainCar-v0"
+        for name, values in log.to_dict().items():
+            assert values.tolist() == expected[name].tolist(), name
+        env.close()
+    cart = gymnasium.make_vec("CartPole-v1", num_envs=2)
+    assert becausal.record(cart, rows=50).origin["environment"] == "gym:CartPole-v1"
+    made = vector.SyncVectorEnv([lambda: Corridor()] * 2)
+    assert len(becausal.record(made, rows=50)) == 50
+    scaled = gymnasium.wrappers.vector.NormalizeObservation(cart)
+    with pytest.raises(ValueError, match="NormalizeObservation changes what its environments"):
+        becausal.record(scaled, rows=50)

@@ -46,6 +46,7 @@ class Schema:
         actions: Optional[Sequence[str]] = None,
         reward: Union[None, str, Mapping[str, str]] = None,
         end: Optional[str] = None,
+        angles: Optional[Sequence[str]] = None,
     ) -> Schema: ...
     @property
     def name(self) -> str: ...

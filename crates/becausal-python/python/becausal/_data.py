@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _becausal
 from ._errors import ArgumentError, DataError, MissingError
-from ._gymnasium import Adapter, Maker, Reward, Views, views_of
+from ._gymnasium import Adapter, Maker, Reward, Views, check_one_schema, views_of
 from ._policies import adapter_of
 from ._rows import Columns, Rows, log_of
 
@@ -29,6 +29,7 @@ def read(
     actions: Optional[Sequence[str]] = None,
     reward: Reward = None,
     end: Optional[str] = None,
+    angles: Optional[Sequence[str]] = None,
     policy: Any = None,
     normalize: Any = None,
     progress: Any = None,
@@ -41,7 +42,7 @@ def read(
 
     `schema` is a `Schema`, the path of a TOML file, or the id of a built-in environment. A file that becausal wrote
     carries its own. Episodes and buffers need none: their spaces, or those of `env`, say what the variables are, with
-    `names`, `actions`, `reward` and `end` as in `Schema.of`. With `env`, what would have happened can be tried in it, and
+    `names`, `actions`, `reward`, `end` and `angles` as in `Schema.of`. With `env`, what would have happened can be tried in it, and
     `policy` is the agent that acted, as in `record`. A rollout buffer of an agent that was trained with VecNormalize holds
     normalised numbers: `normalize`, the VecNormalize, turns them back. `ignore` names columns to leave out, `missing` says what
     to do with cells that are empty or NaN: `refuse`, `drop`, `episode` or `hold`.
@@ -59,10 +60,13 @@ def read(
     >>> log.to_dict()["height'"].tolist()
     [1.0, 3.0]
     """
-    said = {"env": env, "names": names, "actions": actions, "reward": reward, "end": end, "policy": policy}
+    said = {
+        "env": env, "names": names, "actions": actions, "reward": reward, "end": end, "angles": angles, "policy": policy,
+        "normalize": normalize,
+    }  # fmt: skip
 
     def only_columns() -> None:
-        for name, value in {**said, "normalize": normalize}.items():
+        for name, value in said.items():
             if value is not None:
                 raise ArgumentError(
                     f"`{name}` is for episodes and buffers; files, dicts and frames are described by `schema` alone, and "
@@ -90,18 +94,18 @@ def read(
         name = str(getattr(getattr(source, "spec", None), "dataset_id", "Minari"))
         env_spec = getattr(getattr(source, "spec", None), "env_spec", None)
         name = env_spec.id if env_spec is not None else name
-        return _from_episodes(source.iterate_episodes(), env, spaces, name, schema, names, actions, reward, end, policy)
+        return _from_episodes(source.iterate_episodes(), env, spaces, name, schema, names, actions, reward, end, angles, policy)
     if _is_buffer(source, "next_observations"):
         only_episodes()
         return _from_episodes(
             _replay_episodes(source), env, (source.observation_space, source.action_space), "replay buffer",
-            schema, names, actions, reward, end, policy,
+            schema, names, actions, reward, end, angles, policy,
         )  # fmt: skip
     if _is_buffer(source, "episode_starts"):
         only_episodes()
         return _from_episodes(
             _rollout_episodes(source, normalize), env, (source.observation_space, source.action_space), "rollout buffer",
-            schema, names, actions, reward, end, policy, [_NO_ENDS],
+            schema, names, actions, reward, end, angles, policy, [_NO_ENDS],
         )  # fmt: skip
     if isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names"):
         if schema is None:
@@ -119,7 +123,7 @@ def read(
         return _becausal.assemble(columns, schema, ignore, missing)
     if isinstance(source, Iterable) and not isinstance(source, np.ndarray):
         only_episodes()
-        return _from_episodes(source, env, None, "episodes", schema, names, actions, reward, end, policy)
+        return _from_episodes(source, env, None, "episodes", schema, names, actions, reward, end, angles, policy)
     raise ArgumentError(
         f"cannot read {type(source).__name__}: expected the path of a file, a dict of arrays, a frame, a Minari dataset, "
         "a buffer of SB3, or a list of episodes"
@@ -314,6 +318,7 @@ def _from_episodes(
     actions: Optional[Sequence[str]],
     reward: Reward,
     end: Optional[str],
+    angles: Optional[Sequence[str]],
     policy: Any,
     notes: Sequence[str] = (),
 ) -> _becausal.Log:
@@ -325,12 +330,9 @@ def _from_episodes(
         raise ArgumentError("a list of episodes carries no spaces: give `env`, the environment that was played")
     given: Optional[_becausal.Schema] = None
     if schema is not None:
-        if not (names is None and actions is None and reward is None and end is None):
-            raise ArgumentError(
-                "`schema` already says what `names`, `actions`, `reward` and `end` are: give one or the other"
-            )
+        check_one_schema(schema, names, actions, reward, end, angles)
         given = schema if isinstance(schema, _becausal.Schema) else _becausal.Schema.read(schema)
-    views = Views(maker, names, actions) if given is None else views_of(maker, given)
+    views = Views(maker, names, actions, angles) if given is None else views_of(maker, given)
     states, after, taken, paid, over, cut, numbers = [], [], [], [], [], [], []
     for number, episode in enumerate(episodes):
         observations = _get(episode, "observations", "obs", "observation")

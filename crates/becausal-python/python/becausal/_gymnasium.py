@@ -14,7 +14,7 @@ import numpy as np
 from . import _becausal
 from ._errors import ArgumentError, MissingError, ReplayError
 from ._known import Known, known
-from ._spaces import View, safe_name, view_of
+from ._spaces import CircularView, View, safe_name, view_of, without_angles
 
 #: A reward with at most this many values is one of labels; otherwise it is a number.
 MOST_LABELS = 8
@@ -60,11 +60,8 @@ class Maker:
             except (gymnasium.error.Error, ImportError) as error:
                 raise ArgumentError(f"{id}: {error}") from error
             return Maker(lambda: gymnasium.make(spec, disable_env_checker=True), id, spec.kwargs, True)
-        if isinstance(env, gymnasium.vector.VectorEnv):
-            raise ArgumentError(
-                "a vector environment cannot be made again copy by copy: give its id, or a function that "
-                "makes one of its environments; `envs` says how many are stepped together"
-            )
+        if isinstance(env, gymnasium.vector.VectorEnv) or hasattr(env, "num_envs"):
+            return Maker.of(_one_of(env))
         if isinstance(env, gymnasium.Env):
             spec = env.spec
             if spec is None:
@@ -96,6 +93,48 @@ class Maker:
             first.close()
             return Maker(make, name, {})
         raise ArgumentError(f"{env!r} is neither the id of an environment, nor one, nor a function that makes one")
+
+
+#: Wrappers of vector environments that change neither observations nor actions nor rewards, or, as VecNormalize does, only
+#: those that the agent is told.
+_HARMLESS_VECTORS = {
+    "DictInfoToList", "HumanRendering", "RecordEpisodeStatistics", "RecordVideo", "VecCheckNan", "VecMonitor", "VecNormalize",
+    "VecVideoRecorder",
+}  # fmt: skip
+
+
+def _one_of(vector: Any) -> Any:
+    """One environment of a vector environment of Gymnasium or SB3: an id, an environment, or a function."""
+    import gymnasium
+
+    while type(vector).__name__ in _HARMLESS_VECTORS:
+        vector = vector.venv if hasattr(vector, "venv") else vector.env
+    name = type(vector).__name__
+    if isinstance(vector, gymnasium.vector.VectorWrapper) or hasattr(vector, "venv"):
+        raise ArgumentError(
+            f"{name} changes what its environments observe, take or pay, and what would have happened is tried in copies of "
+            "one of them: give a function that makes one, with a wrapper that does the same"
+        )
+    envs, functions = getattr(vector, "envs", None), getattr(vector, "env_fns", None)
+    if envs:
+        described = sorted({str((one.spec, one.observation_space, one.action_space)) for one in envs})
+        if len(described) > 1:
+            raise ArgumentError(f"the environments of {name} are not all alike ({'; '.join(described)}): give one of them")
+        one = envs[0]
+        while type(one).__name__ == "Monitor":
+            one = one.env
+        if one.spec is not None:
+            return one
+    if functions:
+        return functions[0]
+    if getattr(vector, "spec", None) is not None:
+        of_vector = ("num_envs", "vectorization_mode", "vector_kwargs", "max_episode_steps")
+        options = {key: value for key, value in vector.spec.kwargs.items() if key not in of_vector}
+        return gymnasium.make(vector.spec.id, disable_env_checker=True, **options)
+    raise ArgumentError(
+        f"{name} does not say what its environments are, and what would have happened is tried in fresh copies of one: give "
+        "its id, or a function that makes one of its environments"
+    )
 
 
 def _is_plain(spec: Any) -> bool:
@@ -146,7 +185,9 @@ class Views:
         maker: Maker,
         names: Optional[Sequence[str]] = None,
         actions: Optional[Sequence[str]] = None,
+        angles: Optional[Sequence[str]] = None,
     ) -> None:
+        """`angles` are those of the observation's numbers that are angles in radians."""
         env = maker()
         try:
             self.observation_space, self.action_space = env.observation_space, env.action_space
@@ -158,7 +199,7 @@ class Views:
         from gymnasium import spaces
 
         built_in = None
-        if self.known.built_in is not None and names is None and actions is None:
+        if self.known.built_in is not None and names is None and actions is None and not angles:
             built_in = _becausal.Schema.read(self.known.built_in)
             if not _fits(built_in, self.observation_space, self.action_space):
                 built_in, self.known = None, Known()
@@ -188,6 +229,8 @@ class Views:
             names=names if names is not None else usual,
             factors=None if names is not None else self.known.factors,
         )
+        if angles:
+            self.state = CircularView(self.state, [safe_name(name) for name in angles])
         usual = actions
         if is_discrete:
             labels = actions if actions is not None else self.known.labels
@@ -341,14 +384,25 @@ def views_of(maker: Maker, schema: _becausal.Schema) -> Views:
     states = [column["name"] for column in schema.columns if column["role"] == "state"]
     actions = [column for column in schema.columns if column["role"] == "action"]
     usual = [name for name, _ in views.state.variables]
+    angles: list[str] = []
+    if len(states) > len(usual):
+        states, angles = without_angles(states)
     names = None if states == usual else states
     if len(actions) == 1 and actions[0]["labels"]:
         given, known = actions[0]["labels"], views.action.variables[0][1].get("labels")
     else:
         given, known = [one["name"] for one in actions], [name for name, _ in views.action.variables]
-    if names is None and given == known:
+    if names is None and given == known and not angles:
         return views
-    return Views(maker, states if views.built_in is not None else names, None if given == known else given)
+    return Views(maker, states if views.built_in is not None else names, None if given == known else given, angles)
+
+
+def check_one_schema(schema: Any, *parts: Any) -> None:
+    """Refuses a schema together with parts of another one."""
+    if schema is not None and any(part is not None for part in parts):
+        raise ArgumentError(
+            "`schema` already says what `names`, `actions`, `reward`, `end` and `angles` are: give one or the other"
+        )
 
 
 def outcomes_of(schema: _becausal.Schema, views: Views) -> Outcomes:
@@ -422,10 +476,11 @@ def schema_of(
     actions: Optional[Sequence[str]] = None,
     reward: Reward = None,
     end: Optional[str] = None,
+    angles: Optional[Sequence[str]] = None,
 ) -> _becausal.Schema:
     """`Schema.of`."""
     maker = Maker.of(env)
-    views = Views(maker, names, actions)
+    views = Views(maker, names, actions, angles)
     return schema_from(views, Outcomes(views, reward, end), maker.id)
 
 

@@ -15,6 +15,7 @@ from ._gymnasium import (
     Reward,
     Session,
     Views,
+    check_one_schema,
     views_of,
 )
 from ._policies import Adapter as Policy
@@ -90,6 +91,7 @@ def record(
     actions: Optional[Sequence[str]] = None,
     reward: Reward = None,
     end: Optional[str] = None,
+    angles: Optional[Sequence[str]] = None,
     normalize: Any = None,
     envs: int = 8,
     progress: Any = None,
@@ -102,7 +104,7 @@ def record(
 
     A share of the actions is random, so that the log shows what other actions lead to. It differs by episode:
     `explore` has the shares, one episode after the other. `log.own` says in which rows the agent itself acted.
-    `names`, `actions`, `reward` and `end` are those of `Schema.of`; `reward="learn"` learns reward and end
+    `names`, `actions`, `reward`, `end` and `angles` are those of `Schema.of`; `reward="learn"` learns reward and end
     even where becausal knows them or the rows follow a rule. `normalize` is a VecNormalize that the agent was trained with and does not know itself:
     a model that was loaded from a `.zip` never knows it.
     `envs` copies of the environment are stepped together.
@@ -120,10 +122,9 @@ def record(
     if not explore or not all(0.0 <= share <= 1.0 for share in explore):
         raise ArgumentError(f"`explore` is {explore!r}, expected shares from 0 to 1")
     _becausal.episode_seed(seed, 0)  # Refuses what is not a seed.
-    if schema is not None and not (names is None and actions is None and reward is None and end is None):
-        raise ArgumentError("`schema` already says what `names`, `actions`, `reward` and `end` are: give one or the other")
+    check_one_schema(schema, names, actions, reward, end, angles)
     maker = Maker.of(env)
-    views = Views(maker, names, actions) if schema is None else views_of(maker, schema)
+    views = Views(maker, names, actions, angles) if schema is None else views_of(maker, schema)
     agent = adapter_of(policy, views, normalize)
     columns = _action_columns(views)
     # One that a reset does not make as new may show it later than the test looks.
@@ -136,8 +137,8 @@ def record(
             close(heard)
         log, outcomes = log_of(_rows(episodes), views, maker.id, schema, reward, end, _origin(maker, seed, agent))
         adapter = Adapter(maker, views, outcomes, log.schema)
-        adapter.problem = _replay_problem(adapter, episodes)
-        if adapter.problem is None:
+        adapter.problem, has_diverged = _replay_problem(adapter, episodes)
+        if not has_diverged:
             break
     notes = outcomes.notes + ([adapter.problem] if adapter.problem is not None else [])
     for note in notes:
@@ -285,17 +286,18 @@ def _origin(maker: Maker, seed: int, agent: Optional[Policy]) -> dict[str, Any]:
     }
 
 
-def _replay_problem(adapter: Adapter, episodes: Sequence[_Episode]) -> Optional[str]:
-    """Replays a recorded episode in a fresh environment; why it cannot be, in words."""
+def _replay_problem(adapter: Adapter, episodes: Sequence[_Episode]) -> tuple[Optional[str], bool]:
+    """Replays a recorded episode in a fresh environment: why it cannot be, in words, and whether it went another way."""
     # A late one, of some length: its environment was used before.
     episode = max(reversed(episodes), key=lambda one: min(len(one.rewards), _CHECKED_STEPS))
     try:
-        return _divergence(adapter, episode)
+        problem = _divergence(adapter, episode)
+        return problem, problem is not None
     except Exception as error:
         return (
             f"{adapter.maker.id} failed when recorded episode {episode.number} was played again in a fresh environment "
             f"({type(error).__name__}: {error}): episodes cannot be played again, and there is no audit"
-        )
+        ), False
 
 
 def _divergence(adapter: Adapter, episode: _Episode) -> Optional[str]:
