@@ -10,7 +10,7 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 import numpy as np
 
 from . import _becausal
-from ._errors import ArgumentError, DataError, MissingError
+from ._errors import ArgumentError, DataError, MissingError, NotFoundError
 from ._gymnasium import Adapter, Maker, Reward, Views, check_one_schema, views_of
 from ._policies import adapter_of
 from ._rows import Columns, Rows, log_of
@@ -187,7 +187,16 @@ def _minari(id: str) -> Any:
         import minari  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:
         raise MissingError(f"{id}: Minari datasets need minari: pip install 'becausal[minari]'") from error
-    return minari.load_dataset(id, download=id not in minari.list_local_datasets())
+    is_here = id in minari.list_local_datasets()
+    try:
+        return minari.load_dataset(id, download=not is_here)
+    except Exception as error:
+        if is_here:
+            raise DataError(f"{id}: minari cannot read it: {type(error).__name__}: {error}") from error
+        raise NotFoundError(
+            f"{id}: there is neither a file nor a local Minari dataset of this name, and it cannot be downloaded: "
+            f"{type(error).__name__}: {error}"
+        ) from error
 
 
 def _is_buffer(source: Any, part: str) -> bool:
