@@ -287,7 +287,7 @@ def _origin(maker: Maker, seed: int, agent: Optional[Policy]) -> dict[str, Any]:
 
 
 def _replay_problem(adapter: Adapter, episodes: Sequence[_Episode]) -> tuple[Optional[str], bool]:
-    """Replays a recorded episode in a fresh environment: why it cannot be, in words, and whether it went another way."""
+    """Replays a recorded episode in a fresh environment: why it cannot be, in words, and whether it diverged."""
     # A late one, of some length: its environment was used before.
     episode = max(reversed(episodes), key=lambda one: min(len(one.rewards), _CHECKED_STEPS))
     try:
