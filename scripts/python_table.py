@@ -83,7 +83,7 @@ SUBJECTS = {
         "destination'": ["destination"], "paid": TAXI, "over": TAXI}),
     "doorkey": (doorkey, "MultiInputPolicy", 30_000, None),
     "hopper": ("Hopper-v5", "MlpPolicy", 30_000, None),
-    "lander": ("LunarLander-v3", "MlpPolicy", 1_000_000, None),
+    "lander": ("LunarLander-v3", "MlpPolicy", 500_000, None),
     "frozenlake": ("FrozenLake-v1", "MlpPolicy", 20_000, {
         "row'": ["row", "go"], "column'": ["column", "go"], "paid": LAKE, "over": LAKE}),
 }  # fmt: skip
@@ -123,7 +123,9 @@ def examine(name: str) -> dict:
     scores = {effect: score["error"] for effect, score in run.scores().items()}
     pairs = run.graph.pairs
     edges = {(pair["cause"], pair["effect"]) for pair in pairs if pair["verdict"] == "edge"}
-    true = {(cause, effect) for effect, causes in truth.items() for cause in causes} if truth else None
+    # An outcome that follows a rule of the next state is not an effect.
+    effects = [effect for effect in truth or {} if effect in run.graph.effects]
+    true = {(cause, effect) for effect in effects for cause in truth[effect]} if truth else None
     row = {
         "name": name,
         "environment": log.schema.name if name != "doorkey" else "MiniGrid-DoorKey-5x5-v0",

@@ -161,3 +161,23 @@ fn unknown(schema: &Schema, name: &str) -> String {
     };
     format!("column `{}` is not in the schema ({hint})", shown(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_of_a_pandas_frame_is_ignored() {
+        let schema = Schema::parse(
+            "name = \"log\"\n[state]\nx = { kind = \"continuous\" }\n[action]\na = { kind = \"boolean\" }\n",
+        )
+        .unwrap();
+        let resolved = |index: &str| {
+            let names = ["x", "a", "x'", index].map(str::to_owned).to_vec();
+            Header::resolve(&schema, names, &[])
+        };
+        let header = resolved("__index_level_0__").unwrap();
+        assert_eq!(header.places[3], Place::Ignored);
+        assert!(resolved("__index_level__").unwrap_err()[0].contains("__index_level__"));
+    }
+}
