@@ -591,3 +591,18 @@ def test_vector_environments_are_recorded_as_the_ones_they_are_made_of() -> None
     scaled = gymnasium.wrappers.vector.NormalizeObservation(cart)
     with pytest.raises(ValueError, match="NormalizeObservation changes what its environments"):
         becausal.record(scaled, rows=50)
+
+
+def test_the_agents_side_is_told_where_there_is_something_to_tell(car, run) -> None:
+    choice = car.why(car.play(seed=3).at(10)).choice
+    assert choice is None or "push" in choice
+    assert run.why((26, 20)).choice is None, "nobody knows the policy of the greenhouse"
+
+    class Torn:
+        def probabilities(self, observation):
+            return [0.2, 0.1, 0.7]
+
+    torn = becausal.fit(becausal.record("MountainCar-v0", Torn(), rows=400), members=1, steps=20)
+    answer = torn.why((0, 1))
+    assert "%" in answer.choice and answer.choice in answer.text and "push" in answer.choice
+    assert answer.choice.split("\n")[0] in answer._repr_html_()
