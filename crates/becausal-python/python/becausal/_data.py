@@ -11,7 +11,8 @@ import numpy as np
 
 from . import _becausal
 from ._errors import ArgumentError, DataError, MissingError, NotFoundError
-from ._gymnasium import Adapter, Maker, Reward, Views, check_one_schema, views_of
+from ._gymnasium import Adapter, Reward, Views, check_one_schema, views_of
+from ._makers import Maker
 from ._policies import adapter_of
 from ._rows import Columns, Rows, log_of
 

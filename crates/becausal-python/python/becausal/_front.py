@@ -11,7 +11,8 @@ from . import _becausal
 from ._becausal import Run
 from ._data import read
 from ._errors import MissingError
-from ._gymnasium import Adapter, Maker, outcomes_of, views_of
+from ._gymnasium import Adapter, outcomes_of, views_of
+from ._makers import Maker
 from ._policies import Batched, adapter_of
 from ._record import record
 

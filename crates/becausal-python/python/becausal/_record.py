@@ -11,13 +11,13 @@ from . import _becausal
 from ._errors import ArgumentError
 from ._gymnasium import (
     Adapter,
-    Maker,
     Reward,
     Session,
     Views,
     check_one_schema,
     views_of,
 )
+from ._makers import Maker
 from ._policies import Adapter as Policy
 from ._policies import adapter_of, torch_threads_restored
 from ._progress import close, shown
