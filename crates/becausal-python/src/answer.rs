@@ -150,7 +150,14 @@ impl PyAnswer {
         self.answer.sentence()
     }
 
-    /// Question, sentence, the steps in between, and the caveats.
+    /// The agent's side: how likely its action was, and which state variables made it choose so; `None` where
+    /// its policy is not known.
+    #[getter]
+    fn choice(&self) -> Option<String> {
+        self.answer.choice()
+    }
+
+    /// Question, sentence, the agent's side, the steps in between, and the caveats.
     #[getter]
     fn text(&self) -> String {
         self.answer.text()

@@ -12,7 +12,7 @@ use becausal::{
     ReportParams, Run, TrainParams,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyMapping};
 
 use crate::answer::{PyAnswer, PyEpisode, PyMoment};
 use crate::audit::PyAudit;
@@ -20,8 +20,10 @@ use crate::environment::PythonEnvironment;
 use crate::error;
 use crate::graph::PyGraph;
 use crate::log::{PyLog, of_origin};
+use crate::options::{options, text};
 use crate::policy::{Callbacks, PythonPolicy};
 use crate::schema::PySchema;
+use crate::seed::Seed;
 use crate::work::work;
 
 /// Everything that was learned from a log: schema, data, graph and world model, and the questions they answer.
@@ -227,7 +229,8 @@ impl PyRun {
     }
 
     /// How well the model predicts one step ahead, by effect: `error` is the root mean square error over
-    /// the standard deviation; `chance` says how random a label is.
+    /// the standard deviation; `coverage` is the share of the values inside the predicted 90 % interval, where
+    /// noise is predicted; `chance` is how often a label or flag is expected not to be the likeliest one.
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let scored = self.ask(py, None, |run, _| Ok(run.scores()))?;
         let dict = PyDict::new(py);
@@ -237,6 +240,8 @@ impl PyRun {
             one.set_item("change_error", variable.change_error)?;
             one.set_item("explained", variable.explained)?;
             one.set_item("log_likelihood", variable.log_likelihood)?;
+            one.set_item("coverage", variable.coverage)?;
+            one.set_item("chance", variable.chance)?;
             dict.set_item(&variable.name, one)?;
         }
         Ok(dict)
@@ -249,8 +254,8 @@ impl PyRun {
     }
 
     /// An episode that the agent plays from a seed, always with its most likely action.
-    fn play(&self, py: Python<'_>, seed: u64) -> PyResult<PyEpisode> {
-        let episode = self.ask(py, None, move |run, _| run.play(seed))?;
+    fn play(&self, py: Python<'_>, seed: Seed) -> PyResult<PyEpisode> {
+        let episode = self.ask(py, None, move |run, _| run.play(seed.0))?;
         Ok(PyEpisode { episode })
     }
 
@@ -311,14 +316,17 @@ impl PyRun {
     /// How often the answers hold in the environment: under the agent's policy if it is known, otherwise
     /// under random actions. `policy="random"` asks for random actions.
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (*, states=200, horizon=5, discount=1.0, seed=0, policy=None, progress=None))]
+    #[pyo3(
+        signature = (*, states=200, horizon=5, discount=1.0, seed=Seed(0), policy=None, progress=None),
+        text_signature = "($self, *, states=200, horizon=5, discount=1.0, seed=0, policy=None, progress=None)"
+    )]
     fn audit(
         &self,
         py: Python<'_>,
         states: usize,
         horizon: usize,
         discount: f64,
-        seed: u64,
+        seed: Seed,
         policy: Option<&str>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyAudit> {
@@ -329,6 +337,7 @@ impl PyRun {
         }
         let at_random = policy.is_some() || self.run.policy().is_none();
         let audit = self.ask(py, progress, move |run, progress| {
+            let seed = seed.0;
             let params =
                 AuditParams { states, horizon, discount, seed, progress, ..AuditParams::default() };
             if at_random { run.audit_at_random(&params) } else { run.audit(&params) }
@@ -344,7 +353,7 @@ impl PyRun {
         py: Python<'_>,
         path: PathBuf,
         episode: Option<usize>,
-        episode_seed: Option<u64>,
+        episode_seed: Option<Seed>,
         steps: usize,
         horizon: usize,
         states: usize,
@@ -355,7 +364,7 @@ impl PyRun {
             let made_by = Vec::new();
             run.report(&ReportParams {
                 episode,
-                episode_seed,
+                episode_seed: episode_seed.map(|seed| seed.0),
                 steps,
                 horizon,
                 states,
@@ -428,17 +437,11 @@ impl PyRun {
 fn change(given: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(dict) = given.cast::<PyDict>() {
         let part = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| -> PyResult<String> {
-            Ok(format!("{}={}", name.str()?, plain(&value)?))
+            Ok(format!("{}={}", name.str()?, text(&value)?))
         };
         return Ok(dict.iter().map(part).collect::<PyResult<Vec<String>>>()?.join(","));
     }
-    plain(given)
-}
-
-fn plain(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let text = value.str()?.to_string();
-    let is_flag = value.is_instance_of::<pyo3::types::PyBool>();
-    Ok(if is_flag { text.to_lowercase() } else { text })
+    text(given)
 }
 
 /// A graph as the user gives it: an object, or the path of a `graph.json`.
@@ -450,14 +453,27 @@ fn with_graph(params: FitParams, given: &Bound<'_, PyAny>) -> PyResult<FitParams
     params.graph_file(&path).map_err(|error| error::of_path(error, &path))
 }
 
-/// Learns from a log.
+/// Learns from a log: holds episodes out, discovers the causal graph, fits the world model, checks it.
+///
+/// `seed` is that of everything random. `eta` is the p-value up to which a pair is an edge. `graph` is one that is
+/// used instead of a discovery. `model` is `causal`, `full` (reads everything) or `mlp`. `members` networks are
+/// fitted, each for at most `steps` steps (default: 5 and 2000). A share `held_out` of the rows (default: 0.1) is
+/// held out before the discovery, to score the model; with `test` another log is. `compare` fits the other models,
+/// too. `progress` is `False`, or a function of task, done, total, unit and note; what it raises stops the fit.
+///
+/// >>> run = becausal.fit(log, members=2, steps=200)
+/// >>> run.graph.parents("outside'")
+/// ['outside']
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-#[pyo3(signature = (log, *, seed=0, eta=None, graph=None, model="causal", members=None, steps=None, held_out=None, test=None, compare=false, progress=None))]
+#[pyo3(
+    signature = (log, *, seed=Seed(0), eta=None, graph=None, model="causal", members=None, steps=None, held_out=None, test=None, compare=false, progress=None),
+    text_signature = "(log, *, seed=0, eta=None, graph=None, model='causal', members=None, steps=None, held_out=None, test=None, compare=False, progress=None)"
+)]
 pub fn fit(
     py: Python<'_>,
     log: &Bound<'_, PyLog>,
-    seed: u64,
+    seed: Seed,
     eta: Option<f64>,
     graph: Option<&Bound<'_, PyAny>>,
     model: &str,
@@ -471,7 +487,7 @@ pub fn fit(
     let kind = ModelKind::of(model).ok_or_else(|| {
         error::invalid(format!("`model` is {model:?}, expected \"causal\", \"full\" or \"mlp\""))
     })?;
-    let mut params = FitParams::default().seed(seed).model(kind).compare(compare);
+    let mut params = FitParams::default().seed(seed.0).model(kind).compare(compare);
     if let Some(eta) = eta {
         params = params.eta(eta);
     }
@@ -504,18 +520,25 @@ pub fn fit(
 }
 
 /// Discovers the causal graph of a log.
+///
+/// >>> becausal.discover(log).parents("temperature'")
+/// ['temperature', 'outside', 'device']
 #[pyfunction]
-#[pyo3(signature = (log, *, seed=0, eta=None, progress=None))]
+#[pyo3(
+    signature = (log, *, seed=Seed(0), eta=None, progress=None),
+    text_signature = "(log, *, seed=0, eta=None, progress=None)"
+)]
 pub fn discover(
     py: Python<'_>,
     log: &Bound<'_, PyLog>,
-    seed: u64,
+    seed: Seed,
     eta: Option<f64>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyGraph> {
     let log = Arc::clone(&log.get().log);
     let schema = Arc::clone(log.schema());
     let graph = work(py, progress, None, move |progress| {
+        let seed = seed.0;
         let params = DiscoverParams { eta, seed, progress, ..DiscoverParams::default() };
         Ok(becausal::discover(log.transitions(), &params)?)
     })?;
@@ -539,10 +562,16 @@ pub fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) 
     Ok(PyRun::new(run))
 }
 
-/// Learns to act in a built-in environment, in a folder.
+/// Learns to act in a built-in environment, in the folder `path`, and opens the run.
+///
+/// `settings` is TOML that changes those of the `preset`; `options` are those of the environment. `steps` are real
+/// steps; `until` is a mean return that ends the training early.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-#[pyo3(signature = (environment, path, *, preset="default", steps=None, until=None, seed=0, settings=None, options=None, progress=None))]
+#[pyo3(
+    signature = (environment, path, *, preset="default", steps=None, until=None, seed=Seed(0), settings=None, options=None, progress=None),
+    text_signature = "(environment, path, *, preset='default', steps=None, until=None, seed=0, settings=None, options=None, progress=None)"
+)]
 pub fn train(
     py: Python<'_>,
     environment: String,
@@ -550,17 +579,13 @@ pub fn train(
     preset: &str,
     steps: Option<usize>,
     until: Option<f64>,
-    seed: u64,
+    seed: Seed,
     settings: Option<String>,
-    options: Option<std::collections::BTreeMap<String, String>>,
+    options: Option<&Bound<'_, PyMapping>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyRun> {
-    let mut params = TrainParams::default().preset(preset).seed(seed);
-    let mut chosen = becausal::env::Options::default();
-    for (name, value) in options.unwrap_or_default() {
-        chosen.set(name, value);
-    }
-    params = params.options(chosen);
+    let mut params =
+        TrainParams::default().preset(preset).seed(seed.0).options(self::options(options)?);
     if let Some(steps) = steps {
         params = params.steps(steps);
     }

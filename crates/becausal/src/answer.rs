@@ -38,10 +38,10 @@ impl Answer {
     }
 
     /// The agent's side: how sure it was, its second choice, and what made it choose so. `None` where the policy is not
-    /// known.
+    /// known, and where it only names its action.
     #[must_use]
     pub fn choice(&self) -> Option<String> {
-        self.explained().choice()
+        self.explained().choice().filter(|words| !words.is_empty())
     }
 
     /// Question, sentence, the agent's side, how sure the answer is, and the caveats that could change it.
