@@ -177,18 +177,25 @@ impl Draws {
         let known: Vec<f64> = means.iter().flatten().copied().collect();
         let Some(middle) = mean(known.iter().copied()) else { return Vec::new() };
         let count = known.len() as f64;
-        let squares: f64 = known.iter().map(|mean| (mean - middle).powi(2)).sum();
+        let noise: Vec<f64> =
+            numbers.iter().map(|(member, n)| n - means[*member].unwrap_or(middle)).collect();
         let apart = if known.len() < 2 {
             0.0
         } else {
-            (squares / (count - 1.0) * (1.0 + 1.0 / count)).sqrt()
+            let squares: f64 = known.iter().map(|mean| (mean - middle).powi(2)).sum();
+            // What the means of some draws differ by is noise, too.
+            let freedom = (numbers.len() - known.len()).max(1) as f64;
+            let of_noise = noise.iter().map(|noise| noise * noise).sum::<f64>() / freedom;
+            let of_means = of_noise * count / numbers.len() as f64;
+            let between = squares / (count - 1.0) - of_means;
+            (between.max(0.0) * (1.0 + 1.0 / count)).sqrt()
         };
-        let noise = numbers.iter().map(|(member, n)| n - means[*member].unwrap_or(middle));
         let mut widened: Vec<f64> = if apart > 0.0 {
             let places = (0..PLACES).map(|at| (at as f64 + 0.5) / PLACES as f64);
             let places: Vec<f64> =
                 places.map(|share| middle + apart * student(share, known.len() - 1)).collect();
-            noise.flat_map(|noise| places.iter().map(move |place| place + noise)).collect()
+            let with = |noise: &f64| places.iter().map(|place| place + noise).collect::<Vec<_>>();
+            noise.iter().flat_map(with).collect()
         } else {
             numbers.iter().map(|(_, number)| *number).collect()
         };

@@ -494,11 +494,10 @@ impl<'a> Explainer<'a> {
     fn up_to_chance(&self, contrast: &Contrast) -> Option<Doubt> {
         let (node, probability) =
             contrast.chances().into_iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        (probability < PROBABLE).then(|| Doubt::Chance {
-            node,
-            probability,
-            bounds: self.bounds(contrast, node),
-        })
+        // A share of some draws may be a little off.
+        let bounds = self.bounds(contrast, node);
+        let bounds = bounds.map(|[low, high]| [low.min(probability), high.max(probability)]);
+        (probability < PROBABLE).then_some(Doubt::Chance { node, probability, bounds })
     }
 
     /// The lowest and the highest probability of a label in the other course, given the label that was

@@ -144,7 +144,7 @@ impl PyAnswer {
         self.answer.question()
     }
 
-    /// The answer in one sentence.
+    /// The answer in one or two sentences.
     #[getter]
     fn sentence(&self) -> String {
         self.answer.sentence()
@@ -157,10 +157,16 @@ impl PyAnswer {
         self.answer.choice()
     }
 
-    /// Question, sentence, the agent's side, the steps in between, and the caveats.
+    /// Question, answer, the agent's side, how sure it is, what differs, and the caveats that could change it.
     #[getter]
     fn text(&self) -> String {
         self.answer.text()
+    }
+
+    /// The same with every step, influence and caveat.
+    #[getter]
+    fn details(&self) -> String {
+        self.answer.details()
     }
 
     /// Everything as JSON.
@@ -175,7 +181,7 @@ impl PyAnswer {
         self.answer.svg().map_err(error::of)
     }
 
-    /// The reward difference, term by term, as SVG; `None` for *why*, which compares nothing.
+    /// The reward difference, term by term, as SVG; `None` for a *why* without another action.
     #[getter]
     fn waterfall(&self) -> PyResult<Option<String>> {
         Ok(self.answer.worth().map_err(error::of)?.map(|drawing| drawing.svg()))

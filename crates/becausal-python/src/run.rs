@@ -9,7 +9,7 @@ use becausal::progress::{Advance, Listener};
 use becausal::text::counted;
 use becausal::{
     Answer, Ask, AuditParams, DiscoverParams, Error, FitParams, Horizon, OpenParams, Record,
-    ReportParams, Run, TrainParams,
+    ReportParams, Run, TrainParams, Worth,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
@@ -162,6 +162,11 @@ fn moment(run: &Run, given: &Bound<'_, PyAny>) -> PyResult<becausal::Moment> {
     run.recorded(episode, step).map_err(error::of)
 }
 
+/// JSON as Python's own values.
+fn from_json<'py>(py: Python<'py>, value: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (value.to_string(),))
+}
+
 /// The parameters of a question.
 fn asking(
     horizon: Option<usize>,
@@ -259,7 +264,9 @@ impl PyRun {
         Ok(PyEpisode { episode })
     }
 
-    /// Why was this action taken: what does it lead to?
+    /// Why was this action taken, rather than the agent's second choice?
+    ///
+    /// `horizon` is a number of steps; by default to the end of the episode or until both courses are the same again.
     #[pyo3(signature = (moment, *, horizon=None, tau=None, rewards=None, discount=None))]
     fn why(
         &self,
@@ -292,6 +299,38 @@ impl PyRun {
         let moment = self::moment(&self.run, moment)?;
         let action = change(action)?;
         self.answer(py, |run| run.why_not(&moment, &action, &ask))
+    }
+
+    /// The decisions that are worth a look: `surprising`, `costly`, `close` or `mistakes`, each with its sentence.
+    #[pyo3(signature = (what, *, count=10))]
+    fn find<'py>(
+        &self,
+        py: Python<'py>,
+        what: &str,
+        count: usize,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let known = Worth::ALL.map(Worth::name);
+        let worth = Worth::ALL.into_iter().find(|worth| worth.name() == what).ok_or_else(|| {
+            error::invalid(format!("what: expected {}, got {what:?}", known.join(", ")))
+        })?;
+        let found = self.ask(py, None, move |run, _| run.find(worth, count, &Ask::default()))?;
+        found.iter().map(|found| from_json(py, &found.json())).collect()
+    }
+
+    /// The smallest change of the state after which the agent would have taken this action, or any other one; `None`
+    /// where none was found.
+    #[pyo3(signature = (moment, action=None))]
+    fn until_action<'py>(
+        &self,
+        py: Python<'py>,
+        moment: &Bound<'py, PyAny>,
+        action: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let moment = self::moment(&self.run, moment)?;
+        let action = action.map(change).transpose()?;
+        let found =
+            self.ask(py, None, move |run, _| run.until_action(&moment, action.as_deref()))?;
+        found.map(|found| from_json(py, &found.json())).transpose()
     }
 
     /// What if the state, the action or both had been different: `temperature=25`, or a dict?

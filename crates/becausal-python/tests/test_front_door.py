@@ -32,8 +32,21 @@ def test_questions_are_answered_in_words_pictures_and_json(run) -> None:
         assert json.loads(answer.json)
         html = answer._repr_html_()
         assert "<svg " in html and "<script" not in html
-    assert run.why(moment).waterfall is None
+        assert answer.sentence in answer.details
+    assert run.why(moment).waterfall.startswith("<svg ")
     assert run.why_not(moment, "off").waterfall.startswith("<svg ")
+
+
+def test_decisions_worth_a_look_are_found(run) -> None:
+    costly = run.find("costly", count=3)
+    assert 0 < len(costly) <= 3 and costly[0]["amount"] >= costly[-1]["amount"] > 0
+    assert costly[0]["sentence"].startswith("Because ")
+    assert run.find("surprising", count=1)[0]["episode"] is not None
+    assert run.find("close") == [], "nobody knows its policy"
+    with pytest.raises(ValueError, match="surprising, costly, close, mistakes"):
+        run.find("boring")
+    with pytest.raises(ValueError, match="policy"):
+        run.until_action(run.recorded(26, 20), "off")
 
 
 def test_a_run_survives_its_folder(run, tmp_path) -> None:

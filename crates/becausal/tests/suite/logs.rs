@@ -352,7 +352,7 @@ fn a_random_flag_is_called_chance_and_has_its_probability() {
     let text = differing.expect("some step in which the door would differ");
     assert!(text.contains("has a probability of"), "{text}");
     // Chance may have brought the same either way.
-    assert!(text.contains("cannot be told"), "{text}");
+    assert!(text.contains("cannot be told") || text.contains("probably"), "{text}");
 }
 
 /// Three variables of which each follows from the two others: none can be told apart, all are read.
