@@ -430,14 +430,11 @@ impl<'a> Explainer<'a> {
 
     /// The noise of every step: inferred for recorded steps, the most likely for predicted ones.
     fn noise(&self, factual: &Trajectory) -> Vec<Noise> {
-        let noise = |step: &Step| {
-            if step.recorded {
-                self.dynamics.noise(&step.state, &step.action, &step.outcomes, &step.next)
-            } else {
-                Noise::most_likely()
-            }
-        };
-        factual.steps().iter().map(noise).collect()
+        let recorded: Vec<&Step> = factual.steps().iter().filter(|step| step.recorded).collect();
+        let mut noise = self.dynamics.noises(&recorded);
+        // Recorded steps come first.
+        noise.resize_with(factual.len(), Noise::most_likely);
+        noise
     }
 
     /// The trajectory from another state or action, under the noise of the factual trajectory.

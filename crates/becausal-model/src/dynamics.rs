@@ -26,6 +26,13 @@ pub trait Dynamics: Sync {
     /// The noise of a recorded step: with it, [`step`](Self::step) reproduces the recorded values.
     fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise;
 
+    /// The [noise](Self::noise) of many recorded steps.
+    fn noises(&self, steps: &[&Step]) -> Vec<Noise> {
+        let noise =
+            |step: &&Step| self.noise(&step.state, &step.action, &step.outcomes, &step.next);
+        steps.iter().map(noise).collect()
+    }
+
     /// How many models it consists of, each of which may be the true one.
     fn members(&self) -> usize {
         1

@@ -34,15 +34,26 @@ impl Dynamics for WorldModel {
     }
 
     fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise {
-        // The recorded action, then every action.
+        let step = Step::new(self.schema(), [state, action, outcomes, next], None);
+        self.noises(&[&step]).remove(0)
+    }
+
+    fn noises(&self, steps: &[&Step]) -> Vec<Noise> {
         let table = self.encoding.action_table().unwrap_or_default();
-        let actions = std::iter::once(action).chain(table.iter().map(|other| &other[..]));
-        let rows: Vec<(&[f64], &[f64])> = actions.map(|action| (state, action)).collect();
+        let rows = Self::own_and_other_actions(steps, &table);
         let members: Vec<Block> =
             (0..self.members.len()).map(|member| self.outputs_of_member(member, &rows)).collect();
         let outputs = mean_of_members(&members);
-        let others: Vec<(&Block, usize)> = (1..rows.len()).map(|row| (&outputs, row)).collect();
-        self.inferred((&outputs, 0), &others, [action, outcomes, next], None)
+        let infer = |(at, step): (usize, &&Step)| {
+            let seen = [&step.action[..], &step.outcomes, &step.next];
+            self.inferred(
+                (&outputs, at),
+                &others(&outputs, (steps.len(), table.len()), at),
+                seen,
+                None,
+            )
+        };
+        steps.iter().enumerate().map(infer).collect()
     }
 
     fn members(&self) -> usize {
@@ -58,20 +69,14 @@ impl Dynamics for WorldModel {
     ) -> Vec<Vec<Noise>> {
         let recorded: Vec<&Step> = steps.iter().filter_map(|step| *step).collect();
         let table = self.encoding.action_table().unwrap_or_default();
-        // The recorded actions, then every action in every recorded state.
-        let own = recorded.iter().map(|step| (&step.state[..], &step.action[..]));
-        let others = recorded
-            .iter()
-            .flat_map(|step| table.iter().map(|action| (&step.state[..], &action[..])));
-        let outputs = self.outputs_of_member(member, &own.chain(others).collect::<Vec<_>>());
+        let rows = Self::own_and_other_actions(&recorded, &table);
+        let outputs = self.outputs_of_member(member, &rows);
         let mut of_steps = || {
             let mut at = 0;
             let draw = |step: &Option<&Step>| {
                 let noise = match step {
                     Some(step) => {
-                        let first = recorded.len() + at * table.len();
-                        let others: Vec<(&Block, usize)> =
-                            (first..first + table.len()).map(|row| (&outputs, row)).collect();
+                        let others = others(&outputs, (recorded.len(), table.len()), at);
                         let seen = [&step.action[..], &step.outcomes, &step.next];
                         let noise = self.inferred((&outputs, at), &others, seen, Some(stream));
                         at += 1;
@@ -297,6 +302,17 @@ impl WorldModel {
         self.members.iter().map(|member| member.predict(&inputs, &self.structure)).collect()
     }
 
+    /// The states and actions of recorded steps, then every action in every of these states.
+    fn own_and_other_actions<'a>(
+        steps: &[&'a Step],
+        table: &'a [Vec<f64>],
+    ) -> Vec<(&'a [f64], &'a [f64])> {
+        let own = steps.iter().map(|step| (&step.state[..], &step.action[..]));
+        let others =
+            steps.iter().flat_map(|step| table.iter().map(|other| (&step.state[..], &other[..])));
+        own.chain(others).collect()
+    }
+
     /// The outputs of one member for states and actions: `[effects, rows, columns]`.
     fn outputs_of_member(&self, member: usize, rows: &[(&[f64], &[f64])]) -> Block {
         let first = self.schema().action_slots().start;
@@ -309,7 +325,7 @@ impl WorldModel {
 
     /// The result of an action with this noise, from row `row` of some outputs.
     fn predicted(&self, outputs: &Block, row: usize, action: &[f64], noise: &Noise) -> Prediction {
-        let no_noise = vec![0.0; self.noises()];
+        let no_noise = vec![0.0; self.noise_width()];
         let values = noise.values().unwrap_or(&no_noise);
         let (mut values, recorded_action) = values.split_at(values.len() - action.len());
         let mut results = Vec::with_capacity(self.encoding.targets().len());
@@ -344,7 +360,7 @@ impl WorldModel {
         [action, outcomes, next]: [&[f64]; 3],
         mut stream: Option<&mut Stream>,
     ) -> Noise {
-        let mut noise = vec![0.0; self.noises()];
+        let mut noise = vec![0.0; self.noise_width()];
         let mut at = 0;
         for (index, target) in self.encoding.targets().iter().enumerate() {
             let distribution = target.head.distribution;
@@ -371,7 +387,7 @@ impl WorldModel {
 
     /// Noise of a step that was not recorded. That of numbers is left open.
     fn drawn(&self, stream: &mut Stream) -> Noise {
-        let mut noise = vec![0.0; self.noises()];
+        let mut noise = vec![0.0; self.noise_width()];
         let mut at = 0;
         for target in self.encoding.targets() {
             let distribution = target.head.distribution;
@@ -403,7 +419,7 @@ impl WorldModel {
 
     /// Numbers in the noise of a step: for every target its own noise and the deviations of its
     /// [`Coupling`], then the action.
-    fn noises(&self) -> usize {
+    fn noise_width(&self) -> usize {
         let heads = self.encoding.targets().iter().map(|target| &target.head);
         let own = heads.map(|Head { distribution, .. }| distribution.noises() + DEVIATIONS);
         own.sum::<usize>() + self.schema().action_slots().len()
@@ -435,4 +451,10 @@ fn mean_of_members(outputs: &[Block]) -> Block {
     let count = outputs.len() as f32;
     mean.values.iter_mut().for_each(|value| *value /= count);
     mean
+}
+
+/// Where outputs have those of every action in the state of step `at`: after those of all `steps` themselves.
+fn others(outputs: &Block, (steps, actions): (usize, usize), at: usize) -> Vec<(&Block, usize)> {
+    let first = steps + at * actions;
+    (first..first + actions).map(|row| (outputs, row)).collect()
 }
