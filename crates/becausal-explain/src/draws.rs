@@ -36,7 +36,7 @@ pub struct Draws {
     factual: Trajectory,
     /// How many models there are.
     members: usize,
-    draws: Vec<Draw>,
+    pairs: Vec<Draw>,
 }
 
 /// What is asked: the course that happened, the change, and how far to look.
@@ -94,31 +94,31 @@ impl Draws {
         if (draws.len() as f64) < MIN_LEFT * courses.len() as f64 {
             draws.clear();
         }
-        Self { factual: factual.clone(), members, draws }
+        Self { factual: factual.clone(), members, pairs: draws }
     }
 
     /// The largest of a number over all draws; 0 without draws.
     pub(super) fn most(&self, number: impl Fn(&Trajectory, &Trajectory) -> usize) -> usize {
         let of = |draw: &Draw| number(draw.factual.as_ref().unwrap_or(&self.factual), &draw.other);
-        self.draws.iter().map(of).max().unwrap_or(0)
+        self.pairs.iter().map(of).max().unwrap_or(0)
     }
 
     /// The same draws, with only their first steps.
     #[must_use]
     pub(super) fn shortened(self, steps: usize) -> Self {
-        let draws = self.draws.into_iter().map(|draw| Draw {
+        let draws = self.pairs.into_iter().map(|draw| Draw {
             factual: draw.factual.map(|factual| factual.shortened(steps)),
             other: draw.other.shortened(steps),
             ..draw
         });
         let draws = draws.collect();
-        Self { factual: self.factual.shortened(steps), draws, ..self }
+        Self { factual: self.factual.shortened(steps), pairs: draws, ..self }
     }
 
     /// Whether there is nothing to judge by: every course left the numbers that a computer has.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.draws.is_empty()
+        self.pairs.is_empty()
     }
 
     /// What a number would be in each draw, with the member that it comes from. The function gets what follows
@@ -131,7 +131,7 @@ impl Draws {
             let number = number(draw.factual.as_ref().unwrap_or(&self.factual), &draw.other)?;
             Some((draw.member, number))
         };
-        self.draws.iter().filter_map(of).filter(|(_, number)| number.is_finite()).collect()
+        self.pairs.iter().filter_map(of).filter(|(_, number)| number.is_finite()).collect()
     }
 
     /// The interval that holds a number in nine of ten cases. Draws in which there is no such number do not
@@ -164,7 +164,7 @@ impl Draws {
     #[must_use]
     pub fn share(&self, is_so: impl Fn(&Trajectory, &Trajectory) -> bool) -> f64 {
         let of = |draw: &&Draw| is_so(draw.factual.as_ref().unwrap_or(&self.factual), &draw.other);
-        self.draws.iter().filter(of).count() as f64 / self.draws.len().max(1) as f64
+        self.pairs.iter().filter(of).count() as f64 / self.pairs.len().max(1) as f64
     }
 
     /// What a number may be, in ascending order: the mean of the members, what one of many more members would be apart
@@ -315,7 +315,7 @@ mod tests {
         let draws = draws
             .map(|(member, number)| Draw { member, factual: None, other: course(number) })
             .collect();
-        Draws { factual: course(0.0), members: members.len(), draws }
+        Draws { factual: course(0.0), members: members.len(), pairs: draws }
     }
 
     fn reward(_: &Trajectory, other: &Trajectory) -> Option<f64> {

@@ -139,7 +139,7 @@ impl<'a> Explainer<'a> {
     /// When the moment does not fit the model's schema.
     pub fn why(&self, moment: &Moment) -> Result<Why, ExplainError> {
         let factual = self.factual(moment)?;
-        Ok(Why { choice: self.choice(moment), ..self.explain(factual, Origin::default())? })
+        Ok(Why { choice: self.choice(moment), ..self.explain(factual, &Origin::default())? })
     }
 
     /// Why was this action taken rather than another: the agent's second choice, doing nothing, or the best
@@ -234,8 +234,8 @@ impl<'a> Explainer<'a> {
         let courses = [factual.clone(), counterfactual.clone()];
         let steps = self.ask.horizon.of_chain();
         let (factual, counterfactual) = rayon::join(
-            || self.explain(factual.shortened(steps), origin.clone()),
-            || self.explain(counterfactual.shortened(steps), origin.clone()),
+            || self.explain(factual.shortened(steps), &origin),
+            || self.explain(counterfactual.shortened(steps), &origin),
         );
         let (factual, counterfactual) = (factual?, counterfactual?);
         let later = self.later(&courses);
@@ -522,7 +522,7 @@ impl<'a> Explainer<'a> {
         recorded.then(|| [low, (claimed / seen).min(1.0)])
     }
 
-    fn explain(&self, trajectory: Trajectory, origin: Origin) -> Result<Why, ExplainError> {
+    fn explain(&self, trajectory: Trajectory, origin: &Origin) -> Result<Why, ExplainError> {
         let steps = self.ask.horizon.of_chain();
         let graph = ExtendedGraph::of(
             self.dynamics,
@@ -531,7 +531,7 @@ impl<'a> Explainer<'a> {
             self.ask.tau,
             origin.clone(),
         )?;
-        Ok(self.evident(graph.chain(&self.targets), &origin))
+        Ok(self.evident(graph.chain(&self.targets), origin))
     }
 
     /// A chain with its evidence.

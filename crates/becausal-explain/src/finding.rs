@@ -127,6 +127,8 @@ fn below_usual(found: &mut [Found]) {
     let mut amounts: Vec<f64> = found.iter().map(|found| found.amount).collect();
     amounts.sort_by(f64::total_cmp);
     if let Some(&usual) = amounts.get(amounts.len() / 2) {
-        found.iter_mut().for_each(|found| found.amount -= usual);
+        for found in found {
+            found.amount -= usual;
+        }
     }
 }

@@ -184,7 +184,9 @@ impl<'a> Search<'a> {
 
     fn with(&self, changes: &[(usize, f64)]) -> Vec<f64> {
         let mut state = self.state.to_vec();
-        changes.iter().for_each(|&(slot, value)| state[slot] = value);
+        for &(slot, value) in changes {
+            state[slot] = value;
+        }
         state
     }
 

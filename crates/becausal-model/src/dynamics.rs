@@ -47,11 +47,11 @@ pub trait Dynamics: Sync {
         count: usize,
         _stream: &mut Stream,
     ) -> Vec<Vec<Noise>> {
-        let noise = |step: &Option<&Step>| match step {
+        let noise = |step: Option<&Step>| match step {
             Some(step) => self.noise(&step.state, &step.action, &step.outcomes, &step.next),
             None => Noise::most_likely(),
         };
-        vec![steps.iter().map(noise).collect(); count]
+        vec![steps.iter().copied().map(noise).collect(); count]
     }
 
     /// The results of actions in states, given the noise of each, by one member: as many as there are

@@ -73,7 +73,7 @@ impl Dynamics for WorldModel {
         let outputs = self.outputs_of_member(member, &rows);
         let mut of_steps = || {
             let mut at = 0;
-            let draw = |step: &Option<&Step>| {
+            let draw = |step: Option<&Step>| {
                 let noise = match step {
                     Some(step) => {
                         let others = others(&outputs, (recorded.len(), table.len()), at);
@@ -87,7 +87,7 @@ impl Dynamics for WorldModel {
                 let targets = self.encoding.targets();
                 noise.with_open(targets.iter().map(|_| stream.normal()).collect())
             };
-            steps.iter().map(draw).collect()
+            steps.iter().copied().map(draw).collect()
         };
         (0..count).map(|_| of_steps()).collect()
     }

@@ -177,9 +177,12 @@ impl ContrastView<'_> {
         if this.terminated() == other.terminated() && this.len() == other.len() {
             return None;
         }
-        let ends = |course: &Trajectory| match course.terminated() {
-            true => format!("ends {}", after(course.len())),
-            false => "continues".to_owned(),
+        let ends = |course: &Trajectory| {
+            if course.terminated() {
+                format!("ends {}", after(course.len()))
+            } else {
+                "continues".to_owned()
+            }
         };
         Some(format!("The episode {}; otherwise it {}.", ends(this), ends(other)))
     }

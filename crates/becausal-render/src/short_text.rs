@@ -421,7 +421,7 @@ impl ContrastView<'_> {
                 continue;
             }
             let share = self.draws.share(|_, other| comes(other, index));
-            let open = share >= MIN_CHANCE && share <= 1.0 - MIN_CHANCE;
+            let open = (MIN_CHANCE..=1.0 - MIN_CHANCE).contains(&share);
             if open && !self.draws.is_empty() {
                 let happened = match (comes(this, index), this.recorded_steps() == this.len()) {
                     (true, true) => "as there was",

@@ -152,7 +152,9 @@ impl Findings {
                 if source == Source::Explanations {
                     if changed || claimed {
                         let held = values_held(answer, step, effect, auditor);
-                        held.into_iter().for_each(|held| own.of(Measure::ValueHeld).count(held));
+                        for held in held {
+                            own.of(Measure::ValueHeld).count(held);
+                        }
                     }
                     variable.add(&own);
                 }

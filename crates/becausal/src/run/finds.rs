@@ -75,7 +75,9 @@ impl Run {
             Vec::new()
         };
         let mut new = Transitions::new(self.schema().clone());
-        played.iter().for_each(|episode| episode.trajectory().append_to(&mut new));
+        for episode in &played {
+            episode.trajectory().append_to(&mut new);
+        }
         let data = if played.is_empty() { self.data() } else { &new };
         let steps = ask.horizon.of_chain();
         let ask = ask.clone().horizon(steps);
@@ -147,7 +149,9 @@ impl Run {
         let sentence = turning_text(&self.schema, moment.state(), &turning);
         let json = turning_json(&self.schema, moment.state(), &turning);
         let mut state = moment.state().to_vec();
-        turning.changes.iter().for_each(|&(slot, value)| state[slot] = value);
+        for &(slot, value) in &turning.changes {
+            state[slot] = value;
+        }
         let possible = self.environment().and_then(|environment| {
             let mut there = environment.clone();
             there.reset(0);
