@@ -319,7 +319,7 @@ mod tests {
     }
 
     fn reward(_: &Trajectory, other: &Trajectory) -> Option<f64> {
-        Some(other.steps()[0].rewards[0])
+        other.steps().first().map(|step| step.rewards[0])
     }
 
     fn schema() -> Arc<Schema> {
