@@ -22,8 +22,9 @@ fn main() {
 
 /// Episodes of variables of which each follows its neighbour; the action pushes every fifth one.
 fn neighbours(count: usize) -> Transitions {
-    let states: String =
+    let states: Vec<String> =
         (0..count).map(|at| format!("x{at} = {{ kind = \"continuous\" }}\n")).collect();
+    let states = states.concat();
     let text = format!(
         "name = \"Neighbours\"\n[state]\n{states}[action]\npush = {{ kind = \"boolean\" }}\n[reward]\nr = \"x0'\"\n"
     );
