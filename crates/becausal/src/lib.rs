@@ -85,5 +85,5 @@ pub use log_check::LogCheck;
 pub use memory::check_discovery;
 pub use record::{FitRecord, Record, quoted, quoted_path};
 pub use report::{ReportPage, ReportParams};
-pub use run::{Complete, OpenParams, Run, RunScores, ScoredOn};
+pub use run::{Complete, OpenParams, RealCourse, Run, RunScores, ScoredOn, Source};
 pub use train::{TrainParams, TrainSummary, Trained, resume, resume_policy, train, train_policy};

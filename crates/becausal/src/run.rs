@@ -23,6 +23,7 @@ mod directory;
 mod events;
 mod metrics;
 mod questions;
+mod replays;
 mod train_config;
 mod training_run;
 
@@ -31,6 +32,7 @@ pub use crc32c::masked;
 pub(crate) use directory::MAX_GRAPH_BYTES;
 pub use directory::{RunDirectory, RunError};
 pub use metrics::Metrics;
+pub use replays::{RealCourse, Source};
 pub use train_config::TrainConfig;
 pub use training_run::{Saved, TrainError, TrainingRun};
 
