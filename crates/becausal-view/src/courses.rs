@@ -1,10 +1,11 @@
 //! Courses of events as columns, to be drawn beside each other.
 
-use becausal::explain::{Change, Comparison, Explainer};
+use becausal::explain::{Change, Comparison, ExplainError, Explainer};
 use becausal::model::WorldModel;
 use becausal::schema::{Kind, Role, Schema};
 use becausal::trajectory::Trajectory;
-use becausal::{Ask, Moment, Run};
+use becausal::{Answer, Ask, Moment, Run};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::refusal::Refusal;
@@ -98,42 +99,56 @@ fn band(schema: &Schema, courses: &[&Trajectory]) -> Value {
     columns.into()
 }
 
-/// What happened and what would have: both courses, and how far apart the members of the model are about each.
+/// What happened, and what would have after a change: how far apart the members of the model are about each.
 ///
 /// Every member answers the question alone, with the noise that it infers itself. One member has no band.
 ///
 /// # Errors
 /// When the question cannot be answered.
-pub fn both(
+pub fn bands(
     run: &Run,
     members: &[WorldModel],
     moment: &Moment,
     change: Option<&Change>,
     ask: &Ask,
-) -> Result<Value, Refusal> {
-    let schema = run.schema();
-    let nothing = Change::default();
-    let compare = |model: &WorldModel| -> Result<Comparison, Refusal> {
-        let explainer = Explainer::new(model, run.policy(), run.graph().get(), ask.clone())?;
-        Ok(explainer.compare(moment, change.unwrap_or(&nothing))?)
-    };
-    let whole = compare(run.model())?;
-    let mut value = json!({
-        "first": whole.factual.first(),
-        "factual": columns(schema, &whole.factual),
-        "members": members.len(),
-    });
-    if change.is_some() {
-        value["other"] = columns(schema, &whole.counterfactual);
+) -> Result<Option<[Value; 2]>, Refusal> {
+    if members.len() < 2 {
+        return Ok(None);
     }
-    if members.len() > 1 {
-        let each: Vec<Comparison> = members.iter().map(compare).collect::<Result<_, _>>()?;
-        let factual: Vec<&Trajectory> = each.iter().map(|one| &one.factual).collect();
-        value["factual_band"] = band(schema, &factual);
-        if change.is_some() {
-            let other: Vec<&Trajectory> = each.iter().map(|one| &one.counterfactual).collect();
-            value["other_band"] = band(schema, &other);
+    let nothing = Change::default();
+    let compare = |model: &WorldModel| -> Result<Comparison, ExplainError> {
+        let explainer = Explainer::new(model, run.policy(), run.graph().get(), ask.clone())?;
+        explainer.compare(moment, change.unwrap_or(&nothing))
+    };
+    let each: Vec<Comparison> = members.par_iter().map(compare).collect::<Result<_, _>>()?;
+    let factual: Vec<&Trajectory> = each.iter().map(|one| &one.factual).collect();
+    let other: Vec<&Trajectory> = each.iter().map(|one| &one.counterfactual).collect();
+    Ok(Some([band(run.schema(), &factual), band(run.schema(), &other)]))
+}
+
+/// Both courses of an answer, with their bands where there are some.
+pub fn both(run: &Run, answer: &Answer, bands: Option<[Value; 2]>) -> Value {
+    let schema = run.schema();
+    let (factual, other) = match answer {
+        Answer::Why(why) => (why.chain.trajectory(), None),
+        Answer::Contrast(contrast) => {
+            let other = contrast.counterfactual.chain.trajectory();
+            (contrast.factual.chain.trajectory(), Some(other))
+        }
+    };
+    let mut value = json!({
+        "first": factual.first(),
+        "factual": columns(schema, factual),
+        "members": run.model().members(),
+    });
+    if let Some(other) = other {
+        value["other"] = columns(schema, other);
+    }
+    if let Some([of_factual, of_other]) = bands {
+        value["factual_band"] = of_factual;
+        if other.is_some() {
+            value["other_band"] = of_other;
         }
     }
-    Ok(value)
+    value
 }

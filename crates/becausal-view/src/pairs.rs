@@ -7,6 +7,7 @@ use becausal::model::{Dynamics, Noise};
 use becausal::render::reason_words;
 use becausal::schema::{Role, Schema};
 use becausal::{Run, Stream};
+use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ use crate::refusal::Refusal;
 const SCATTER_ROWS: usize = 400;
 
 /// Rows in which the influence is asked for, to say where it acts.
-const INFLUENCE_ROWS: usize = 80;
+const INFLUENCE_ROWS: usize = 40;
 
 /// The threshold of influences that count, as for answers.
 const TAU: f64 = 0.1;
@@ -70,7 +71,16 @@ pub fn map(run: &Run) -> Value {
     })
 }
 
-/// The evidence for a pair: the verdict, a scatter of residuals, and where the influence acts.
+/// The pair that is asked for.
+fn find<'a>(run: &'a Run, query: &PairQuery) -> Result<(&'a CausalGraph, &'a Pair), Refusal> {
+    let graph = run.graph().get().ok_or_else(|| Refusal::unanswered("this run has no graph"))?;
+    let pair = graph.find(&query.cause, &query.effect).ok_or_else(|| {
+        Refusal::unanswered(format!("there is no pair {} → {}", query.cause, query.effect))
+    })?;
+    Ok((graph, pair))
+}
+
+/// The evidence for a pair: the verdict and a scatter of residuals.
 ///
 /// The residual is what is left of the effect when the model predicts it with the cause held at one value, the mean or
 /// the most frequent label: what the cause adds shows in it.
@@ -78,18 +88,9 @@ pub fn map(run: &Run) -> Value {
 /// # Errors
 /// When there is no graph, or no such pair.
 pub fn evidence(run: &Run, query: &PairQuery) -> Result<Value, Refusal> {
-    let graph = run.graph().get().ok_or_else(|| Refusal::unanswered("this run has no graph"))?;
-    let pair = graph.find(&query.cause, &query.effect).ok_or_else(|| {
-        Refusal::unanswered(format!("there is no pair {} → {}", query.cause, query.effect))
-    })?;
+    let (graph, pair) = find(run, query)?;
     let mut value = told(graph, pair);
-    let rows = run.data().sample(SCATTER_ROWS, &mut Stream::new(0));
-    value["scatter"] = scatter(run, (pair.cause, pair.effect), &rows);
-    let states = run.schema().of_role(Role::State).count();
-    if pair.cause.0 < states {
-        let some = &rows[..rows.len().min(INFLUENCE_ROWS)];
-        value["acts"] = acts(run, (pair.cause, pair.effect), some);
-    }
+    value["scatter"] = scatter(run, (pair.cause, pair.effect));
     Ok(value)
 }
 
@@ -99,7 +100,7 @@ fn cause_slot(schema: &Schema, cause: CauseId) -> usize {
     slots.into_iter().find(|&slot| schema.slots()[slot].variable == cause.0).unwrap_or(0)
 }
 
-fn scatter(run: &Run, (cause, effect): (CauseId, EffectId), rows: &[usize]) -> Value {
+fn scatter(run: &Run, (cause, effect): (CauseId, EffectId)) -> Value {
     let schema = run.schema();
     let data = run.data();
     let from = cause_slot(schema, cause);
@@ -113,6 +114,7 @@ fn scatter(run: &Run, (cause, effect): (CauseId, EffectId), rows: &[usize]) -> V
         return Value::Null;
     };
     let held = usual(run, from);
+    let rows = data.sample(SCATTER_ROWS, &mut Stream::new(0));
     let point = |&row: &usize| {
         let values = data.row(row);
         let mut causes = values[..schema.action_slots().end].to_vec();
@@ -122,7 +124,7 @@ fn scatter(run: &Run, (cause, effect): (CauseId, EffectId), rows: &[usize]) -> V
         let course = if is_state { &predicted.next } else { &predicted.outcomes };
         [x, values[to] - course[to - slots.start]]
     };
-    let points: Vec<[f64; 2]> = rows.iter().map(point).collect();
+    let points: Vec<[f64; 2]> = rows.par_iter().map(point).collect();
     json!({
         "cause": schema.slots()[from].name,
         "effect": schema.slots()[to].name,
@@ -148,27 +150,33 @@ fn usual(run: &Run, slot: usize) -> f64 {
     if kind.word() == "integer" { mean.round() } else { mean }
 }
 
-/// In which share of states a state acts on an effect, under each action.
-fn acts(run: &Run, (cause, effect): (CauseId, EffectId), rows: &[usize]) -> Value {
+/// In which share of states a state acts on an effect, under each action; of actions it is not asked.
+///
+/// # Errors
+/// When there is no graph, or no such pair.
+pub fn acts(run: &Run, query: &PairQuery) -> Result<Value, Refusal> {
+    let (_, &Pair { cause, effect, .. }) = find(run, query)?;
     let schema = run.schema();
+    if cause.0 >= schema.of_role(Role::State).count() {
+        return Ok(Value::Null);
+    }
     let actions = becausal::env::typical_actions(schema, MAX_ACTIONS);
+    let rows = run.data().sample(INFLUENCE_ROWS, &mut Stream::new(0));
     let states: Vec<Vec<f64>> =
         rows.iter().map(|&row| run.data().row(row)[schema.state_slots()].to_vec()).collect();
     let told = |action: &Vec<f64>| {
-        let weights: Vec<f64> = states
-            .iter()
-            .map(|state| run.model().influence(state, action).weight(effect.0, cause.0))
-            .collect();
+        let weight =
+            |state: &Vec<f64>| run.model().influence(state, action).weight(effect.0, cause.0);
+        let weights: Vec<f64> = states.par_iter().map(weight).collect();
         let acting = weights.iter().filter(|weight| **weight > TAU).count();
         json!({
             "action": becausal::env::action_text(schema, action),
             "share": acting as f64 / weights.len().max(1) as f64,
-            "mean": weights.iter().sum::<f64>() / weights.len().max(1) as f64,
         })
     };
-    json!({
+    Ok(json!({
         "states": states.len(),
         "tau": TAU,
         "actions": actions.iter().map(told).collect::<Value>(),
-    })
+    }))
 }

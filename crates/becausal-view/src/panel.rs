@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
-use becausal::Environment;
 use becausal::env::{action_text, parse_action, typical_actions};
 use becausal::explain::Change;
 use becausal::render::{
-    ReportScores, learning_html, moment_html, questions_html, scores_html, timeline_html,
+    ReportScores, graph_html, learning_html, moment_html, questions_html, scores_html,
+    timeline_html,
 };
 use becausal::trajectory::Step;
+use becausal::{Environment, Run};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -125,13 +126,17 @@ pub fn answer(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
     let run = &*site.run;
     let (_, moment) = question.moment(run, &site.episodes)?;
     let kind = question.kind();
-    let answer = question.answer(kind, run, &moment)?;
     let change = match kind {
         QuestionKind::Why => None,
         _ => Some(question.asked_change(run, &moment)?),
     };
     let ask = question.ask()?;
-    let courses = courses::both(run, site.members(), &moment, change.as_ref(), &ask)?;
+    let (answer, bands) = rayon::join(
+        || question.answer(kind, run, &moment),
+        || courses::bands(run, site.members(), &moment, change.as_ref(), &ask),
+    );
+    let answer = answer?;
+    let courses = courses::both(run, &answer, bands?);
     let commands = Commands::of(run, &question);
     Ok(json!({
         "kind": kind.name(),
@@ -256,22 +261,41 @@ pub fn pair(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
     pairs::evidence(&site.run, &query)
 }
 
-/// The graph, the learning curves, and how well the model predicts.
+/// Where the influence of a pair acts.
+///
+/// # Errors
+/// When there is no such pair.
+pub fn acts(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
+    let query: PairQuery = read(body)?;
+    pairs::acts(&site.run, &query)
+}
+
+/// The graph: as a map, and as a report has it.
+pub fn graph(site: &Site) -> Value {
+    let run = &*site.run;
+    json!({
+        "map": pairs::map(run),
+        "html": run.graph().get().map(|graph| graph_html(graph, run.schema())),
+    })
+}
+
+/// The learning curves, and how to audit the run.
 ///
 /// # Errors
 /// When the curves cannot be read.
 pub fn about(site: &Site) -> Result<Value, Refusal> {
     let run = &*site.run;
-    let scored = run.scores();
-    let scores = ReportScores { scores: scored.scores, on: scored.on.words().to_owned() };
     Ok(json!({
-        "map": pairs::map(run),
-        "graph": run.graph().get().map(|graph| becausal::render::graph_html(graph, run.schema())),
         "learning": run.learning()?.as_ref().map(learning_html),
-        "scores": scores_html(&scores),
-        "audit": run.environment().is_some(),
         "folder": run.path().map(becausal::quoted_path),
     }))
+}
+
+/// How well the model predicts.
+pub fn scores(run: &Run) -> Value {
+    let scored = run.scores();
+    let scores = ReportScores { scores: scored.scores, on: scored.on.words().to_owned() };
+    json!({ "html": scores_html(&scores) })
 }
 
 /// A picture of an answer as PNG: `chain`, or `worth` for the reward difference.

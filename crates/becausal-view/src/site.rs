@@ -43,6 +43,7 @@ pub struct Site {
     guard: Guard,
     members: OnceLock<Vec<WorldModel>>,
     draws: OnceLock<bool>,
+    scores: OnceLock<Value>,
     /// The decisions worth a look, once somebody asked for them.
     worth: Mutex<Option<Arc<Value>>>,
 }
@@ -56,6 +57,7 @@ impl Site {
             guard,
             members: OnceLock::new(),
             draws: OnceLock::new(),
+            scores: OnceLock::new(),
             worth: Mutex::new(None),
         }
     }
@@ -90,7 +92,9 @@ impl Site {
             (false, "api/why-not") => api::answer(self, QuestionKind::WhyNot, body),
             (false, "api/what-if") => api::answer(self, QuestionKind::WhatIf, body),
             (false, "api/replay") => api::replay(self, body),
+            (true, "page/graph") => Ok(panel::graph(self)),
             (true, "page/about") => panel::about(self),
+            (true, "page/scores") => Ok(self.scores()),
             (true, "page/decisions") => self.worth().map(|worth| (*worth).clone()),
             (false, "page/episode") => panel::episode(self, body),
             (false, "page/moment") => panel::moment(self, body),
@@ -99,6 +103,7 @@ impl Site {
             (false, "page/real") => panel::real(self, body),
             (false, "page/play") => panel::play(self, body),
             (false, "page/pair") => panel::pair(self, body),
+            (false, "page/acts") => panel::acts(self, body),
             (false, "page/png") => match panel::png(self, body) {
                 Ok(png) => return Response::of("image/png", png),
                 Err(refusal) => Err(refusal),
@@ -122,6 +127,11 @@ impl Site {
     /// Whether the environment draws itself.
     pub fn draws(&self) -> bool {
         *self.draws.get_or_init(|| decisions::draws(&self.run))
+    }
+
+    /// How well the model predicts; of a large run that takes seconds, so it is found once.
+    fn scores(&self) -> Value {
+        self.scores.get_or_init(|| panel::scores(&self.run)).clone()
     }
 
     /// The decisions worth a look. Whoever asks while they are being found waits for the same ones.

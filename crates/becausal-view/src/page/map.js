@@ -123,7 +123,12 @@ const CausalMap = (() => {
         element('dl', { class: 'figures' }, ...facts.map(([term, value]) => element('div', {}, element('dt', {}, term), element('dd', {}, value)))),
         ...(found.proxy ? [element('p', {}, 'It may be a proxy for another cause.')] : []),
         ...(found.reason ? [element('p', {}, found.reason)] : []),
-        element('h4', {}, 'Residuals'), scatter(found.scatter), found.acts ? acts(found.acts) : '');
+        element('h4', {}, 'Residuals'), scatter(found.scatter));
+      if (graph.causes.find(({ name: cause }) => cause === pair.cause)?.role === 'action') return;
+      const more = element('div', {}, element('h4', {}, 'Where it acts'), element('p', { class: 'soft' }, 'Asking the model …'));
+      place.append(more);
+      const where = await Server.post('page/acts', { cause: pair.cause, effect: pair.effect });
+      more.replaceWith(acts(where));
     } catch (error) {
       place.replaceChildren(element('h3', {}, name), element('p', {}, error.message));
     }

@@ -40,7 +40,6 @@
   let scenes;
   let time = 0;
   let timer;
-  let about;
   let lists;
 
   // ---- the address ---------------------------------------------------------------------------
@@ -72,13 +71,13 @@
       Play.enter(given.place);
     } else if (view === 'decisions') {
       await decisions();
+    } else if (view === 'causes') {
+      await loadGraph();
+      state.pair = given.pair;
+      state.variable = given.variable;
+      CausalMap.enter(given);
     } else {
       await loadAbout();
-      if (view === 'causes') {
-        state.pair = given.pair;
-        state.variable = given.variable;
-        CausalMap.enter(given);
-      }
     }
   }
 
@@ -390,30 +389,33 @@
 
   // ---- look around ---------------------------------------------------------------------------
 
-  async function loadAbout() {
-    if (about) return;
-    try {
-      about = await Server.get('page/about');
-    } catch (error) {
-      trouble(error);
-      return;
-    }
-    CausalMap.start(about.map, {
+  // Each part is asked for once, when it is first looked at.
+  const once = (load) => {
+    let loading;
+    return () => {
+      loading ??= load().catch((error) => {
+        loading = undefined;
+        trouble(error);
+      });
+      return loading;
+    };
+  };
+
+  const loadGraph = once(async () => {
+    const { map, html } = await Server.get('page/graph');
+    CausalMap.start(map, {
       chosen: (part) => {
         Object.assign(state, part);
         remember();
       },
     });
-    byId('graph-part').hidden = !about.graph;
+    byId('graph-part').hidden = !html;
     byId('graph-part').addEventListener('toggle', () => {
-      if (byId('graph-part').open && !byId('graph-picture').firstChild) byId('graph-picture').innerHTML = about.graph;
+      if (byId('graph-part').open && !byId('graph-picture').firstChild) byId('graph-picture').innerHTML = html;
     });
-    byId('learning-part').innerHTML = about.learning ?? '';
-    byId('trust-part').innerHTML = `<h3>The audit</h3><p></p>${about.scores}`;
-    const line = byId('trust-part').querySelector('p');
-    if (about.audit) {
-      line.append('How often such answers hold in the environment: ', element('code', {}, `becausal audit ${about.folder ?? 'RUN'}${run.has_policy ? '' : ' --policy random'}`), '. In the view “Ask”, “Check it for real” tries a single one.');
-    } else line.textContent = 'There is no environment behind this run, so its answers cannot be tried for real.';
+  });
+
+  const loadAbout = once(async () => {
     const facts = [
       [run.rows.toLocaleString('en'), `transitions in ${run.episodes.toLocaleString('en')} episodes`],
       [run.variables.length, 'variables'],
@@ -421,7 +423,16 @@
       [run.members, run.members === 1 ? 'model' : 'models, asked together'],
     ];
     byId('facts').replaceChildren(...facts.map(([figure, words]) => element('li', {}, element('strong', {}, String(figure)), ' ', element('span', {}, words))));
-  }
+    const about = await Server.get('page/about');
+    byId('learning-part').innerHTML = about.learning ?? '';
+    const line = element('p');
+    if (run.has_environment) {
+      line.append('How often such answers hold in the environment: ', element('code', {}, `becausal audit ${about.folder ?? 'RUN'}${run.has_policy ? '' : ' --policy random'}`), '. In the view “Ask”, “Check it for real” tries a single one.');
+    } else line.textContent = 'There is no environment behind this run, so its answers cannot be tried for real.';
+    const scores = element('div', {}, element('p', { class: 'soft' }, 'Scoring the model …'));
+    byId('trust-part').replaceChildren(element('h3', {}, 'The audit'), line, scores);
+    scores.innerHTML = (await Server.get('page/scores')).html;
+  });
 
   const decisionWords = (one) => `${one.taken} rather than ${one.rival}`;
   const decisionPlace = (one) => (one.seed !== undefined ? { seed: one.seed } : { episode: one.episode });
@@ -594,7 +605,7 @@
   byId('time').addEventListener('input', () => moveTo(Number(byId('time').value)));
   byId('run').addEventListener('click', toggleRun);
   byId('search').addEventListener('input', async () => {
-    await loadAbout();
+    await loadGraph();
     search();
   });
   byId('found').addEventListener('click', (event) => {
