@@ -122,9 +122,15 @@ pub fn moment(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
 /// When the question cannot be answered.
 pub fn answer(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
     let began = Instant::now();
-    let question = Question::read(body)?;
+    let mut question = Question::read(body)?;
     let run = &*site.run;
     let (_, moment) = question.moment(run, &site.episodes)?;
+    if question.kind() == QuestionKind::WhyNot
+        && question.asked_change(run, &moment)?.action.as_deref() == Some(moment.action())
+    {
+        // Another step may have been chosen since, in which this very action was taken.
+        question.action = None;
+    }
     let kind = question.kind();
     let change = match kind {
         QuestionKind::Why => None,

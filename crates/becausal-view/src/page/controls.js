@@ -77,7 +77,7 @@ const Controls = (() => {
       const field = element('input', { id, type: 'number', step: slot.kind === 'integer' ? 1 : 'any', min: slot.low ?? undefined, max: slot.high ?? undefined, inputmode: 'decimal' });
       set = (value) => {
         slider.value = value;
-        field.value = Number(value.toPrecision(6));
+        field.value = Number(value.toPrecision(4));
       };
       const stepped = (value) => (slot.kind === 'integer' ? Math.round(value) : Number((Math.round(value / step) * step).toPrecision(8)));
       slider.addEventListener('input', () => {

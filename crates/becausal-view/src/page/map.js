@@ -30,14 +30,14 @@ const CausalMap = (() => {
   function draw() {
     const { causes, effects, pairs } = graph;
     const height = Math.max(causes.length, effects.length) * ROW + 34;
-    const y = (list, at) => 34 + at * ROW + 8 + ((height - 34) - list.length * ROW) / 2;
-    const drawing = svg('svg', { viewBox: `0 0 ${WIDTH} ${height}`, role: 'group', 'aria-label': 'Causes on the left, effects one step later on the right' });
+    const y = (at) => 42 + at * ROW;
+    const drawing = svg('svg', { viewBox: `-4 0 ${WIDTH + 8} ${height}`, role: 'group', 'aria-label': 'Causes on the left, effects one step later on the right' });
     for (const [x, text] of [[NODE / 2, 'now'], [WIDTH - NODE / 2, 'one step later']]) {
       const heading = svg('text', { x, y: 14, class: 'heading' });
       heading.textContent = text;
       drawing.append(heading);
     }
-    const place = (list) => new Map(list.map(({ name }, at) => [name, y(list, at)]));
+    const place = (list) => new Map(list.map(({ name }, at) => [name, y(at)]));
     const [from, to] = [place(causes), place(effects)];
     const ordered = [...pairs].sort((a, b) => (a.verdict === b.verdict ? a.strength - b.strength : a.verdict === 'edge' ? 1 : -1));
     for (const pair of ordered) {
@@ -63,7 +63,7 @@ const CausalMap = (() => {
   }
 
   function scatter({ points, labels, cause, effect, held }) {
-    const [width, height, edge] = [320, 200, 26];
+    const [width, height, edge] = [320, 200, 46];
     const ends = (values) => {
       const [low, high] = [Math.min(...values), Math.max(...values)];
       return high > low ? [low, high] : [low - 0.5, high + 0.5];
@@ -74,7 +74,7 @@ const CausalMap = (() => {
     const [x0, x1] = isLabel ? [-0.5, labels.length - 0.5] : ends(finite.map(([x]) => x));
     const [y0, y1] = ends(finite.map(([, y]) => y));
     const x = (value) => edge + ((value - x0) / (x1 - x0)) * (width - edge - 8);
-    const y = (value) => height - edge - ((value - y0) / (y1 - y0)) * (height - edge - 8);
+    const y = (value) => height - 26 - ((value - y0) / (y1 - y0)) * (height - 40);
     const drawing = svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `Scatter: the residual of ${effect} over ${cause}` });
     if (y0 < 0 && y1 > 0) drawing.append(svg('path', { class: 'zero', d: `M${edge} ${y(0)}H${width - 8}` }));
     finite.forEach(([across, down], at) => {
@@ -92,10 +92,10 @@ const CausalMap = (() => {
       text(shown(x0), { x: edge, y: height - 10, class: 'tick start' });
       text(shown(x1), { x: width - 8, y: height - 10, class: 'tick end' });
     }
-    text(shown(y1), { x: edge - 4, y: 14, class: 'tick end' });
-    text(shown(y0), { x: edge - 4, y: height - edge, class: 'tick end' });
+    text(shown(y1), { x: edge - 6, y: 18, class: 'tick end' });
+    text(shown(y0), { x: edge - 6, y: height - 24, class: 'tick end' });
     return element('figure', {}, drawing, element('figcaption', {},
-      `${effect} minus what the model predicts with ${cause} held at ${held}, over ${cause}, in ${finite.length} recorded steps. A slope or a shape is what ${cause} adds.`));
+      `${effect} minus what the model predicts with ${cause} held at ${Number.isFinite(Number(held)) ? shown(Number(held)) : held}, over ${cause}, in ${finite.length} recorded steps. A slope or a shape is what ${cause} adds.`));
   }
 
   function acts({ states, tau, actions }) {

@@ -64,6 +64,7 @@
     if (view === 'ask') {
       if (given.place) {
         state = { ...state, ...given, view, step: given.step ?? 0 };
+        options();
         await go();
       } else if (state.place) remember();
       else await open();
@@ -150,9 +151,19 @@
     moment = value;
     byId('moment').innerHTML = value.html;
     byId('questions').innerHTML = value.questions;
+    fold(byId('moment').querySelector('.happened ul'));
     controls();
     markAsked();
   }, (error) => trouble(error));
+
+  // Of many variables only the first are shown at once; the reward is always.
+  function fold(list) {
+    const items = [...list.querySelectorAll('li:not(.paid)')];
+    if (items.length <= 10) return;
+    const rest = items.slice(8);
+    const more = element('details', {}, element('summary', {}, `${rest.length} more variables`), element('ul', {}, ...rest));
+    list.after(more);
+  }
 
   // Shows the step and asks about it.
   async function go() {
@@ -226,6 +237,11 @@
   }
 
   function markAsked() {
+    // Whoever asks why not the action taken is told why.
+    if (moment && state.changes.size === 0 && state.not === moment.action) {
+      markQuestion('');
+      return;
+    }
     markQuestion(state.changes.size > 0 ? (state.not || '-') : state.not);
     const isChanged = state.not !== '' || state.changes.size > 0;
     byId('reset').disabled = !isChanged;
@@ -353,10 +369,10 @@
       worlds();
       byId('check').hidden = true;
       const signed = (number) => (number > 0 ? '+' : '') + shown(number);
-      const [claimed, true_] = [value.claimed, value.difference];
-      const close = Math.abs(claimed - true_) <= 0.05 * Math.max(Math.abs(true_), 1e-9);
-      const holds = close ? 'It holds.' : claimed * true_ > 0 ? 'It holds in direction, not in size.' : Math.abs(claimed - true_) < 1e-9 ? 'It holds.' : 'It does not hold.';
-      byId('verdict').textContent = `Replayed in the environment with the same noise: what happened earns ${signed(true_)} reward compared with the other course; the answer says ${signed(claimed)}. ${holds}`;
+      const [claimed, real_] = [value.claimed, value.difference];
+      const close = Math.abs(claimed - real_) <= 0.05 * Math.max(Math.abs(real_), 1e-9);
+      const holds = close ? 'It holds.' : claimed * real_ > 0 ? 'It holds in direction, not in size.' : Math.abs(claimed - real_) < 1e-9 ? 'It holds.' : 'It does not hold.';
+      byId('verdict').textContent = `Checked in the environment itself, replayed with the same noise: the reward difference is ${signed(real_)}, the answer says ${signed(claimed)}. ${holds}`;
     } catch (error) {
       if (body === asked) {
         byId('check').textContent = 'Check it for real';
@@ -620,6 +636,7 @@
   });
   addEventListener('hashchange', enter);
 
+  if (hasSliders) byId('questions').before(byId('action-sliders'));
   sources();
   options();
   Play.start(run, {

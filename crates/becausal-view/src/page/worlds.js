@@ -31,6 +31,7 @@ const Worlds = (() => {
       || line.values.length !== first.values.length);
   }
 
+  // A value that belongs to a whole step holds until the next one.
   function path(values, x, y, isStepped) {
     let text = '';
     values.forEach((value, at) => {
@@ -39,7 +40,7 @@ const Worlds = (() => {
       if (!text) text = `M${across} ${down}`;
       else text += isStepped ? `H${across}V${down}` : `L${across} ${down}`;
     });
-    return text;
+    return isStepped && text ? `${text}H${x(values.length).toFixed(1)}` : text;
   }
 
   function chart(slot, courses, real, time) {
@@ -52,7 +53,7 @@ const Worlds = (() => {
     if (high - low < 1e-12) [low, high] = [low - 0.5, high + 0.5];
     const x = (at) => SIZE.left + (at / (length - 1)) * (SIZE.width - SIZE.left - SIZE.right);
     const y = (value) => SIZE.height - SIZE.bottom - ((value - low) / (high - low)) * (SIZE.height - SIZE.top - SIZE.bottom);
-    const isStepped = isLabel(slot) || slot.kind === 'integer' || slot.role !== 'state';
+    const isStepped = slot.role !== 'state';
     const words = all.map((line) => `${line.name === 'factual' ? 'recorded' : line.name}: ${valueWords(slot, line.values.at(-1))}`).join(', ');
     const drawing = svg('svg', { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: 'img', 'aria-label': `${slot.title} at the end: ${words}`, preserveAspectRatio: 'none' });
     if (low < 0 && high > 0) drawing.append(svg('path', { class: 'zero', d: `M${SIZE.left} ${y(0)}H${SIZE.width - SIZE.right}` }));
@@ -76,7 +77,7 @@ const Worlds = (() => {
     };
     tell(time);
     const made = element('div', { class: 'chart' },
-      element('div', { class: 'chart-head' }, element('h4', {}, slot.title, slot.unit ? element('small', {}, ` ${slot.unit}`) : ''), values),
+      element('div', { class: 'chart-head' }, element('h4', {}, slot.title), values),
       drawing,
       element('p', { class: 'range' }, isLabel(slot) ? '' : `${shown(low)} to ${shown(high)}`));
     made.tell = tell;
