@@ -122,7 +122,7 @@ async function trainedRun(browser, address) {
   await drag(page, '#scrub', 2);
   await settle();
   expect(page.url().includes('step=2'), 'the slider does not lead to the step');
-  await page.click('#overview', { position: { x: 5, y: 5 } });
+  await page.click('#overview', { position: { x: 1, y: 5 } });
   await settle();
   expect(page.url().includes('step=0'), 'the overview does not lead to the step');
   await drag(page, '#scrub', 6);

@@ -44,9 +44,9 @@ pub fn timeline_html(schema: &Schema, steps: &[(usize, &Step)], notable: Option<
         let worth = if Some(number) == notable { " notable" } else { "" };
         let _ = writeln!(
             html,
-            "<li><button type=\"button\" class=\"step{worth}\" data-go=\"{number}\" aria-label=\"{}\">\
-             <span class=\"up\">{}</span><span class=\"down\">{}</span>\
-             <span class=\"did\">{}</span><span class=\"when\">{number}</span></button></li>",
+            "<li><button type=\"button\" class=\"step{worth}\" data-go=\"{number}\"><span class=\"unseen\">{}</span>\
+             <span class=\"up\">{}</span><span class=\"down\">{}</span><span class=\"did\" aria-hidden=\"true\">{}</span>\
+             <span class=\"when\" aria-hidden=\"true\">{number}</span></button></li>",
             escaped(&format!("Step {number}: {action}; {}", rewards_text(schema, taken))),
             bars(taken, gain, |reward| reward),
             bars(taken, loss, |reward| -reward),

@@ -12,6 +12,7 @@ mod limits;
 mod report;
 mod scripts;
 mod train;
+mod view;
 
 /// The program that is tested.
 const PROGRAM: &str = "becausal";

@@ -5,53 +5,58 @@ const CausalMap = (() => {
   const { element, shown } = Controls;
   const { svg } = Worlds;
   const ROW = 30;
-  const WIDTH = 620;
-  const NODE = 170;
+  // With more pairs that cannot be told than this, the influences would not be seen behind them.
+  const FEW = 40;
   let graph;
   let tell;
+  let drawn = 0;
 
   const key = (pair) => `${pair.cause} → ${pair.effect}`;
   const words = (pair) => (pair.verdict === 'edge' ? `strength ${pair.strength.toFixed(2)}` : 'cannot be told from this data');
   const probability = (p) => (p < 1e-4 ? p.toExponential(0) : String(Number(p.toPrecision(2))));
 
-  function short(name) {
-    return name.length > 22 ? `${name.slice(0, 21)}…` : name;
-  }
+  const short = (name, most) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
 
-  function node({ name, role }, x, y, side) {
-    const label = svg('text', { x: x + NODE / 2, y: y + 4 });
-    label.textContent = short(name);
+  function node({ name, role }, x, y, width, side) {
+    const label = svg('text', { x: x + width / 2, y: y + 4 });
+    // A letter takes some 7 of the picture's units.
+    label.textContent = short(name, Math.max(4, Math.floor(width / 7.2)));
     const title = svg('title');
     title.textContent = name;
     return svg('g', { class: `node ${role}`, role: 'button', tabindex: '0', 'data-variable': `${side}:${name}`, 'aria-pressed': 'false', 'aria-label': side === 'cause' ? `${name}: what it influences` : `${name}: what it depends on` },
-      title, svg('rect', { x, y: y - 11, width: NODE, height: 22, rx: 6 }), label);
+      title, svg('rect', { x, y: y - 11, width, height: 22, rx: 6 }), label);
   }
 
+  // The map is as wide as its place, so that its letters always have the same size.
   function draw() {
     const { causes, effects, pairs } = graph;
+    const full = Math.min(Math.max(300, byId('map').clientWidth - 28), 900);
+    const box = Math.min(180, full * 0.34);
+    drawn = full;
     const height = Math.max(causes.length, effects.length) * ROW + 34;
     const y = (at) => 42 + at * ROW;
-    const drawing = svg('svg', { viewBox: `-4 0 ${WIDTH + 8} ${height}`, role: 'group', 'aria-label': 'Causes on the left, effects one step later on the right' });
-    for (const [x, text] of [[NODE / 2, 'now'], [WIDTH - NODE / 2, 'one step later']]) {
+    const drawing = svg('svg', { viewBox: `-4 0 ${full + 8} ${height}`, width: full + 8, height, role: 'group', 'aria-label': 'Causes on the left, effects one step later on the right' });
+    for (const [x, text] of [[box / 2, 'now'], [full - box / 2, 'one step later']]) {
       const heading = svg('text', { x, y: 14, class: 'heading' });
       heading.textContent = text;
       drawing.append(heading);
     }
     const place = (list) => new Map(list.map(({ name }, at) => [name, y(at)]));
     const [from, to] = [place(causes), place(effects)];
-    const ordered = [...pairs].sort((a, b) => (a.verdict === b.verdict ? a.strength - b.strength : a.verdict === 'edge' ? 1 : -1));
+    const isShown = (pair) => pair.verdict === 'edge' || byId('map-unknown').checked;
+    const ordered = pairs.filter(isShown).sort((a, b) => (a.verdict === b.verdict ? a.strength - b.strength : a.verdict === 'edge' ? 1 : -1));
     for (const pair of ordered) {
       const [y1, y2] = [from.get(pair.cause), to.get(pair.effect)];
-      const [x1, x2] = [NODE, WIDTH - NODE];
-      const d = `M${x1} ${y1}C${x1 + 110} ${y1} ${x2 - 110} ${y2} ${x2} ${y2}`;
+      const [x1, x2, bend] = [box, full - box, (full - 2 * box) * 0.45];
+      const d = `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
       const width = pair.verdict === 'edge' ? 1 + 6 * pair.strength : 1.2;
       const title = svg('title');
       title.textContent = `${key(pair)}, ${words(pair)}`;
       drawing.append(svg('g', { class: `edge ${pair.verdict}${pair.proxy ? ' proxy' : ''}`, role: 'button', tabindex: '0', 'data-pair': key(pair), 'aria-pressed': 'false', 'aria-label': `${key(pair)}, ${words(pair)}` },
         title, svg('path', { class: 'hit', d }), svg('path', { class: 'line', d, 'stroke-width': width.toFixed(1) })));
     }
-    for (const one of causes) drawing.append(node(one, 0, from.get(one.name), 'cause'));
-    for (const one of effects) drawing.append(node(one, WIDTH - NODE, to.get(one.name), 'effect'));
+    for (const one of causes) drawing.append(node(one, 0, from.get(one.name), box, 'cause'));
+    for (const one of effects) drawing.append(node(one, full - box, to.get(one.name), box, 'effect'));
     byId('map').replaceChildren(drawing);
   }
 
@@ -87,7 +92,7 @@ const CausalMap = (() => {
       made.textContent = words;
       drawing.append(made);
     };
-    if (isLabel) labels.forEach((label, at) => text(short(label), { x: x(at), y: height - 10, class: 'tick' }));
+    if (isLabel) labels.forEach((label, at) => text(short(label, 12), { x: x(at), y: height - 10, class: 'tick' }));
     else {
       text(shown(x0), { x: edge, y: height - 10, class: 'tick start' });
       text(shown(x1), { x: width - 8, y: height - 10, class: 'tick end' });
@@ -139,13 +144,13 @@ const CausalMap = (() => {
     const near = graph?.pairs.filter((pair) => pair[side] === variable) ?? [];
     const other = side === 'cause' ? 'effect' : 'cause';
     mark((part) => part.dataset.variable === name, (part) => near.some((pair) => key(pair) === part.dataset.pair || `${other}:${pair[other]}` === part.dataset.variable));
-    const item = (pair) => element('li', {}, element('button', { type: 'button', 'data-pair': key(pair), class: 'link' }, pair[other]), ` ${words(pair)}`);
+    const item = (pair) => element('li', {}, element('button', { type: 'button', 'data-pair': key(pair), class: 'link' }, pair[other]), pair.verdict === 'edge' ? ` ${words(pair)}` : '');
     const list = (verdict) => near.filter((pair) => pair.verdict === verdict).sort((a, b) => b.strength - a.strength).map(item);
     const [edges, unknown] = [list('edge'), list('untestable')];
     byId('evidence').replaceChildren(element('h3', {}, variable),
       element('h4', {}, side === 'cause' ? 'Influences' : 'Depends on'),
       edges.length ? element('ul', {}, ...edges) : element('p', {}, 'Nothing that was found.'),
-      ...(unknown.length ? [element('h4', {}, 'Cannot be told'), element('ul', {}, ...unknown)] : []));
+      ...(unknown.length ? [element('details', { open: unknown.length <= 6 }, element('summary', {}, `${unknown.length} that cannot be told from this data`), element('ul', {}, ...unknown))] : []));
   }
 
   function pick(target) {
@@ -168,7 +173,15 @@ const CausalMap = (() => {
       byId('map').replaceChildren(element('p', {}, 'This run has no causal graph: its model uses every variable.'));
       return;
     }
+    const unknown = graph.pairs.filter(({ verdict }) => verdict === 'untestable').length;
+    byId('map-unknown').checked = unknown <= FEW;
+    byId('map-unknown-label').hidden = unknown === 0;
+    byId('map-unknown-count').textContent = unknown;
+    byId('map-unknown').addEventListener('change', draw);
     draw();
+    addEventListener('resize', () => {
+      if (!byId('causes').hidden && Math.abs(Math.min(Math.max(300, byId('map').clientWidth - 28), 900) - drawn) > 8) draw();
+    });
     byId('causes').addEventListener('click', (event) => pick(event.target));
     byId('map').addEventListener('keydown', (event) => {
       if ((event.key === 'Enter' || event.key === ' ') && pick(event.target)) event.preventDefault();

@@ -39,7 +39,7 @@ const Share = (() => {
     return `<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8" />\n<meta name="viewport" content="width=device-width, initial-scale=1" />\n`
       + `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'" />\n`
       + `<title>${escape(answer.question)}</title>\n<style>\n${style}</style>\n</head>\n<body>\n<main>\n<h1>${escape(answer.question)}</h1>\n`
-      + `${clean(byId('moment'))}\n${clean(byId('answer'))}\n${clean(byId('worlds'))}\n`
+      + `${clean(byId('title'))}\n<div class="happened">${clean(byId('moment'))}${clean(byId('happened'))}</div>\n${clean(byId('answer'))}\n${clean(byId('worlds'))}\n`
       + `<h2>Ask it again</h2>\n<pre>${escape(answer.command)}</pre>\n<pre>${escape(answer.python)}</pre>\n</main>\n</body>\n</html>\n`;
   }
 

@@ -149,9 +149,14 @@
 
   const moments = Server.newest('page/moment', (value, body) => {
     moment = value;
-    byId('moment').innerHTML = value.html;
+    // The parts of a report's step, with what can be asked before what changed.
+    const parts = document.createElement('template');
+    parts.innerHTML = value.html;
+    byId('title').replaceChildren(parts.content.querySelector('h3'));
+    byId('happened').replaceChildren(parts.content.querySelector('.happened ul'));
+    byId('moment').replaceChildren(...parts.content.querySelectorAll('.scene'));
     byId('questions').innerHTML = value.questions;
-    fold(byId('moment').querySelector('.happened ul'));
+    fold(byId('happened').querySelector('ul'));
     controls();
     markAsked();
   }, (error) => trouble(error));
@@ -328,10 +333,12 @@
     const panes = [['factual', 'What happened', scenes?.factual], ['other', 'Instead, by the model', scenes?.other], ['real', 'Instead, for real', real?.scenes]];
     const drawn = panes.filter(([, , list]) => list?.some(Boolean));
     const place = byId('scenes');
-    const names = drawn.map(([name]) => name).join(' ');
+    const isUndrawn = scenes?.other.length > 0 && !scenes.other.some(Boolean);
+    const names = drawn.map(([name]) => name).join(' ') + isUndrawn;
     if (place.dataset.names !== names) {
       place.dataset.names = names;
       place.replaceChildren(...drawn.map(([name, words]) => element('figure', { class: name }, element('div', { class: 'scene', role: 'img', 'aria-label': words }), element('figcaption', {}, words))));
+      if (isUndrawn) place.append(element('p', { class: 'undrawn' }, 'The environment cannot be put into the states of the other course, so they are not drawn.'));
     }
     drawn.forEach(([, words, list], at) => {
       const figure = place.children[at];
