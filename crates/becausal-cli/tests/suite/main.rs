@@ -12,6 +12,7 @@ mod limits;
 mod report;
 mod scripts;
 mod train;
+#[cfg(unix)]
 mod view;
 
 /// The program that is tested.

@@ -256,7 +256,8 @@ fn the_demo_goes_all_the_way() {
         assert!(text.contains(words), "{words} is missing in\n{text}");
     }
     let next = text.split_once("Next:\n").expect("what to try next").1;
-    assert_eq!(next.lines().count(), 3, "{next}");
+    assert_eq!(next.lines().count(), 4, "{next}");
+    assert!(next.trim_start().starts_with("becausal view becausal-demo/run "), "{next}");
     assert!(at.join("becausal-demo/report.html").is_file());
     // It writes over what it wrote, and over nothing else.
     let text = done(at, &["demo", "Vacuum-v0", "--quick", "-q", "--json", "-o", "other"]);

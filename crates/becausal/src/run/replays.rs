@@ -1,5 +1,7 @@
 //! What really happens in the environment: episodes by hand, and other courses with the same noise.
 
+use std::sync::Arc;
+
 use becausal_core::Environment;
 use becausal_core::env::{AnyEnvironment, MAX_EPISODE_STEPS, play_episode, rollout};
 use becausal_core::trajectory::Trajectory;
@@ -75,8 +77,8 @@ impl Run {
         let action = change.action.as_deref().unwrap_or(moment.action());
         let record = moment.record().steps();
         let mut actor = Agent::new(self.policy()).instead(&self.schema, action, record);
-        let mut course =
-            RealCourse { trajectory: Trajectory::begin(&self.schema), scenes: vec![here.scene()] };
+        let begun = Trajectory::new(Arc::clone(&self.schema), step, Vec::new())?;
+        let mut course = RealCourse { trajectory: begun, scenes: vec![here.scene()] };
         while course.trajectory.len() < horizon {
             let length = course.trajectory.len();
             let longer = rollout(&mut here, course.trajectory, length + 1, &mut actor);
