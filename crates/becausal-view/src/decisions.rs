@@ -47,7 +47,7 @@ pub fn worth_a_look(run: &Run, episodes: &Episodes) -> Result<Value, Refusal> {
     let count = all.len().min(MAX_COMPARED);
     let places: Vec<(usize, usize)> = (0..count).map(|at| all[at * all.len() / count]).collect();
     let found = decisions(&explainer, data, &actions, &places)?;
-    let told = |decision: &&Decision| {
+    let told = |decision: &Decision| {
         let row = data.episode(decision.episode).start + decision.step;
         let slots = run.schema().action_slots();
         let taken: Vec<f64> = slots.map(|slot| data.column(slot).get(row)).collect();
@@ -66,7 +66,7 @@ pub fn worth_a_look(run: &Run, episodes: &Episodes) -> Result<Value, Refusal> {
     let mut worse: Vec<&Decision> = found.iter().filter(|d| d.lead < 0.0).collect();
     worse.reverse();
     let list = |decisions: &[&Decision]| -> Value {
-        decisions.iter().take(SHOWN).map(|decision| told(&decision)).collect()
+        decisions.iter().take(SHOWN).map(|decision| told(decision)).collect()
     };
     Ok(json!({
         "compared": places.len(),

@@ -233,8 +233,7 @@ pub fn play(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
         environment.step(&parse_action(schema, action)?)?;
     }
     let state = Environment::state(&environment).to_vec();
-    let over = episode.trajectory().is_over() && episode.trajectory().terminated()
-        || steps.len() < query.actions.len();
+    let over = episode.trajectory().is_over() || steps.len() < query.actions.len();
     let suggestion = match run.policy() {
         Some(policy) if !over => Some(action_text(schema, &policy.mode(&state))),
         _ => None,
@@ -299,8 +298,8 @@ pub fn about(site: &Site) -> Result<Value, Refusal> {
 
 /// How well the model predicts.
 pub fn scores(run: &Run) -> Value {
-    let scored = run.scores();
-    let scores = ReportScores { scores: scored.scores, on: scored.on.words().to_owned() };
+    let found = run.scores();
+    let scores = ReportScores { scores: found.scores, on: found.on.words().to_owned() };
     json!({ "html": scores_html(&scores) })
 }
 

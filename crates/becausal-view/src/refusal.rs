@@ -1,5 +1,7 @@
 //! Questions that cannot be answered.
 
+use std::fmt;
+
 use becausal::Error;
 use becausal::env::EnvironmentError;
 use becausal::explain::ExplainError;
@@ -15,12 +17,12 @@ pub struct Refusal {
 
 impl Refusal {
     /// The request cannot be read.
-    pub fn unread(words: impl ToString) -> Self {
+    pub fn unread(words: impl fmt::Display) -> Self {
         Self { status: 400, words: words.to_string() }
     }
 
     /// The question can be read, but not answered.
-    pub fn unanswered(words: impl ToString) -> Self {
+    pub fn unanswered(words: impl fmt::Display) -> Self {
         Self { status: 422, words: words.to_string() }
     }
 }
