@@ -66,8 +66,7 @@ async function opened(browser, name, address, options) {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const page = await context.newPage();
   page.on('console', (message) => {
-    // A question that cannot be answered is refused; the browser says so, too.
-    if (['error', 'warning'].includes(message.type()) && !message.text().includes('422')) problems.push(`${name}: console: ${message.text()}`);
+    if (['error', 'warning'].includes(message.type())) problems.push(`${name}: console: ${message.text()}`);
   });
   page.on('pageerror', (error) => problems.push(`${name}: ${error.message}`));
   page.on('request', (request) => {
@@ -180,6 +179,13 @@ async function trainedRun(browser, address) {
   await page.click('#state-sliders .control .back');
   await settle();
   expect((await page.$$('.control.outside, .control.changed')).length === 0, 'the value is not as it was');
+
+  // A value that is impossible is refused in words.
+  await page.goto(`${page.url().split('#')[0]}#view=ask&seed=0&step=6&if=nothing%3D1`);
+  await settle();
+  expect((await sentence()).includes('nothing'), 'an impossible question is not refused in words');
+  await page.click('#reset');
+  await settle();
 
   // Horizon, tau, rewards.
   await page.click('#how-part summary');

@@ -109,9 +109,9 @@ fn short(schema: &Schema, values: &[f64]) -> String {
     let slots = schema.action_slots();
     let each: Vec<String> = slots
         .zip(values)
-        .map(|(slot, value)| match schema.variable_of(slot).kind.labels() {
-            [] => number(*value, 2),
-            _ => schema.variable_of(slot).kind.show(*value),
+        .map(|(slot, value)| match &schema.variable_of(slot).kind {
+            kind if kind.is_label() => kind.show(*value),
+            _ => number(*value, 2),
         })
         .collect();
     minus(&each.join(" "))

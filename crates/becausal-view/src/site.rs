@@ -112,7 +112,15 @@ impl Site {
         };
         match answered {
             Ok(value) => Response::of(JSON, format!("{value}\n")),
-            Err(refusal) => refusal.into(),
+            Err(refusal) => {
+                let refused = Response::from(refusal);
+                // A browser's console tells every status of failure; the page itself tells what cannot be answered.
+                if path.starts_with("page/") {
+                    Response { status: 200, ..refused }
+                } else {
+                    refused
+                }
+            }
         }
     }
 

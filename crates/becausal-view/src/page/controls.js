@@ -45,10 +45,14 @@ const Controls = (() => {
 
   const isOutside = (slot, value) => slot.role === 'state' && (value < slot.minimum || value > slot.maximum);
 
+  // How many rows were made: every one has an id of its own.
+  let rows = 0;
+
   // A row for a slot. `recorded` is the value that was; `changed` the text of another one, if any; `told` hears of a
   // new text, or of undefined for the recorded value.
   function row(slot, recorded, changed, told) {
-    const id = `slot-${slot.role}-${slot.name.replace(/[^\w]/g, '-')}`;
+    rows += 1;
+    const id = `control-${rows}`;
     const now = changed === undefined ? recorded : valueNumber(slot, changed);
     const state = element('span', { class: 'was' });
     const back = element('button', { type: 'button', class: 'back', title: 'As it was', 'aria-label': `${slot.title} as it was` }, '×');

@@ -4,7 +4,8 @@ const Server = (() => {
 
   async function read(response) {
     const value = await response.json();
-    if (!response.ok) throw new Error(value.error?.message ?? `the server says ${response.status}`);
+    // What the page asks for and cannot have is an error in words, not one of the connection.
+    if (value.error || !response.ok) throw new Error(value.error?.message ?? `the server says ${response.status}`);
     return value;
   }
 
@@ -17,7 +18,7 @@ const Server = (() => {
 
   async function bytes(path, body) {
     const response = await send(path, body);
-    if (!response.ok) await read(response);
+    if (response.headers.get('Content-Type') === 'application/json') await read(response);
     return response.blob();
   }
 

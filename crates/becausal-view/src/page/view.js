@@ -213,8 +213,7 @@
     answer = value;
     asked = body;
     trouble();
-    byId('answer').innerHTML = `<h3>${''}</h3>${value.html}`;
-    byId('answer').querySelector('h3').textContent = value.question;
+    showAnswer(value);
     byId('answer').classList.remove('stale');
     byId('answer').setAttribute('aria-busy', 'false');
     byId('command').textContent = value.command;
@@ -233,6 +232,17 @@
     byId('worlds').hidden = true;
     for (const button of document.querySelectorAll('.share button')) button.disabled = true;
   });
+
+  // What was unfolded or scrolled stays so while the answers follow each other.
+  function showAnswer({ question: title, html }) {
+    const place = byId('answer');
+    const unfolded = [...place.querySelectorAll('details')].map(({ open: isOpen }) => isOpen);
+    const scrolled = [...place.querySelectorAll('.picture')].map(({ scrollLeft }) => scrollLeft);
+    place.innerHTML = html;
+    place.prepend(element('h3', {}, title));
+    place.querySelectorAll('details').forEach((part, at) => { part.open = unfolded[at] ?? false; });
+    place.querySelectorAll('.picture').forEach((part, at) => { part.scrollLeft = scrolled[at] ?? 0; });
+  }
 
   function askNow() {
     byId('answer').classList.add('stale');
