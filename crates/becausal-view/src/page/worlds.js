@@ -73,13 +73,13 @@ const Worlds = (() => {
     const values = element('p', { class: 'values' });
     const tell = (now) => {
       cursor.setAttribute('d', `M${x(now)} 0V${SIZE.height}`);
-      values.replaceChildren(...all.map((line) => element('span', { class: `key ${line.name}` }, valueWords(slot, line.values[Math.min(now, line.values.length - 1)]))));
+      values.replaceChildren(...all.map((line) => element('span', { class: `key ${line.name}` }, valueWords({ ...slot, unit: null }, line.values[Math.min(now, line.values.length - 1)]))));
     };
     tell(time);
     const made = element('div', { class: 'chart' },
       element('div', { class: 'chart-head' }, element('h4', {}, slot.title), values),
       drawing,
-      element('p', { class: 'range' }, isLabel(slot) ? '' : `${shown(low)} to ${shown(high)}`));
+      element('p', { class: 'range' }, isLabel(slot) ? '' : `${shown(low)} to ${shown(high)}${slot.unit ? ` ${slot.unit}` : ''}`));
     made.tell = tell;
     return made;
   }
