@@ -27,6 +27,7 @@ mod pairs;
 mod panel;
 mod question;
 mod refusal;
+mod seats;
 mod server;
 mod site;
 mod truth;

@@ -3,8 +3,8 @@
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use becausal::Run;
 
 use crate::guard::Guard;
 use crate::http::{self, Response};
+use crate::seats::Seats;
 use crate::site::Site;
 
 /// Connections that are served at the same time. A browser opens 6; others wait in the system's queue. One that is slow
@@ -134,36 +135,8 @@ pub fn serve(
     Ok(())
 }
 
-/// How many connections are being served.
-#[derive(Default)]
-struct Seats {
-    taken: Mutex<usize>,
-    left: Condvar,
-}
-
-/// A connection's seat; free again when it is dropped.
-struct Seat(Arc<Seats>);
-
-impl Seats {
-    /// Waits for a seat.
-    fn take(seats: &Arc<Self>) -> Seat {
-        let taken = seats.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = |taken: &mut usize| *taken >= MAX_CONNECTIONS;
-        let mut taken = seats.left.wait_while(taken, full).unwrap_or_else(PoisonError::into_inner);
-        *taken += 1;
-        Seat(Arc::clone(seats))
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.0.left.notify_one();
-    }
-}
-
 fn accept(listener: &TcpListener, site: &Arc<Site>, ends: &AtomicBool) {
-    let seats = Arc::new(Seats::default());
+    let seats = Seats::new(MAX_CONNECTIONS);
     for stream in listener.incoming() {
         if ends.load(Ordering::SeqCst) {
             return;
@@ -172,7 +145,7 @@ fn accept(listener: &TcpListener, site: &Arc<Site>, ends: &AtomicBool) {
             thread::sleep(PAUSE);
             continue;
         };
-        let (seat, site) = (Seats::take(&seats), Arc::clone(site));
+        let (seat, site) = (seats.take(), Arc::clone(site));
         let answering =
             thread::Builder::new().name("becausal-answer".to_owned()).spawn(move || {
                 let _seat = seat;

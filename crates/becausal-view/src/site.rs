@@ -1,6 +1,8 @@
 //! What the server answers to which address.
 
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
 
 use becausal::Run;
 use becausal::model::WorldModel;
@@ -14,6 +16,7 @@ use crate::http::{Request, Response};
 use crate::panel;
 use crate::question::QuestionKind;
 use crate::refusal::Refusal;
+use crate::seats::Seats;
 
 const JSON: &str = "application/json";
 const PAGE: &str = include_str!("page/view.html");
@@ -41,6 +44,8 @@ pub struct Site {
     /// The episodes played lately.
     pub episodes: Episodes,
     guard: Guard,
+    /// Questions that are worked on at the same time: more would only take more memory.
+    turns: Seats,
     members: OnceLock<Vec<WorldModel>>,
     draws: OnceLock<bool>,
     scores: OnceLock<Value>,
@@ -55,6 +60,7 @@ impl Site {
             run,
             episodes: Episodes::default(),
             guard,
+            turns: Seats::new(thread::available_parallelism().map_or(1, NonZeroUsize::get)),
             members: OnceLock::new(),
             draws: OnceLock::new(),
             scores: OnceLock::new(),
@@ -77,6 +83,7 @@ impl Site {
             return Response::refusal(415, "expected a body of the type application/json");
         }
         let body = &request.body[..];
+        let _turn = if is_get { None } else { Some(self.turns.take()) };
         let answered = match (is_get, path) {
             (true, "") => return Response::of("text/html; charset=utf-8", PAGE),
             (true, "view.css") => {
