@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Instant;
 
+use becausal::env::{action_text, typical_actions};
 use becausal::{Ask, Run};
 use becausal_view::{View, ViewParams};
 use serde_json::json;
@@ -46,6 +47,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let explainer = run.explainer(&ask)?;
     println!("the agent's side: {:.1} ms", median(|_| drop(explainer.choice(&moment))));
     println!("why: {:.1} ms", median(|_| drop(run.why(&moment, &ask))));
+    let taken = moment.action();
+    let other = typical_actions(run.schema(), 64).into_iter().find(|action| action != taken);
+    let other = action_text(run.schema(), &other.ok_or("there is no other action")?);
+    println!("why not {other}: {:.1} ms", median(|_| drop(run.why_not(&moment, &other, &ask))));
+    let answer = run.why_not(&moment, &other, &ask)?;
+    println!("its words and pictures: {:.1} ms", median(|_| drop(answer.html())));
     let view = View::start(run, &ViewParams::default())?;
     let (_, token) = view.address().trim_end_matches('/').rsplit_once('/').ok_or("an address")?;
     let mut action = String::new();
