@@ -467,7 +467,9 @@
     scores.innerHTML = (await Server.get('page/scores')).html;
   });
 
-  const decisionWords = (one) => `${one.taken} rather than ${one.rival}`;
+  // Numbers of an action are told with three digits; the address has them all.
+  const brief = (action) => action.replace(/-?\d+\.\d{3,}(e-?\d+)?/g, (number) => shown(Number(number)));
+  const decisionWords = (one) => `${brief(one.taken)} rather than ${brief(one.rival)}`;
   const decisionPlace = (one) => (one.seed !== undefined ? { seed: one.seed } : { episode: one.episode });
 
   function decisionAddress(one) {
@@ -488,6 +490,10 @@
     const item = (one) => element('li', {}, element('a', { href: decisionAddress(one) }, decisionWords(one)),
       element('span', { class: one.lead < 0 ? 'worse' : 'better' }, ` ${one.lead > 0 ? '+' : ''}${shown(one.lead)}`),
       element('span', { class: 'soft' }, ` ${one.seed !== undefined ? `seed ${one.seed}` : `episode ${one.episode}`}, step ${one.step}`));
+    if (lists.clear.length + lists.close.length + lists.worse.length === 0) {
+      byId('decision-lists').replaceChildren(element('p', {}, 'In none of these steps does the choice matter, by the model: every action earns the same reward over so few steps.'));
+      return;
+    }
     const list = (title, words, entries) => element('section', {}, element('h3', {}, title), element('p', { class: 'soft' }, words),
       entries.length ? element('ol', {}, ...entries.map(item)) : element('p', {}, 'None.'));
     byId('decision-lists').replaceChildren(
