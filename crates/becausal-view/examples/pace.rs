@@ -47,8 +47,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let explainer = run.explainer(&ask)?;
     println!("the agent's side: {:.1} ms", median(|_| drop(explainer.choice(&moment))));
     println!("why: {:.1} ms", median(|_| drop(run.why(&moment, &ask))));
-    let taken = moment.action();
-    let other = typical_actions(run.schema(), 64).into_iter().find(|action| action != taken);
+    let done = moment.action();
+    let other = typical_actions(run.schema(), 64).into_iter().find(|action| action != done);
     let other = action_text(run.schema(), &other.ok_or("there is no other action")?);
     println!("why not {other}: {:.1} ms", median(|_| drop(run.why_not(&moment, &other, &ask))));
     let answer = run.why_not(&moment, &other, &ask)?;
