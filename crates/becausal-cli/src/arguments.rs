@@ -140,6 +140,12 @@ pub enum Command {
         shows the decision that mattered most: of those recorded, or, where the run has a policy, of \
         episodes that it plays anew.")]
     Report(Report),
+    /// Ask in the browser: any step, any other action or state, answered while you drag
+    #[command(after_help = "Examples:\n  becausal view run\n  \
+        becausal view run --port 8700 --no-open   # print the address, open no browser\n\n\
+        The page is served on this machine only (127.0.0.1), at an address with a random token. It shows what \
+        `explain` answers, tries other courses in the environment, and lets you play an episode. Ctrl-C ends it.")]
+    View(View),
     /// From nothing to an explanation, in about a minute
     #[command(after_help = "Examples:\n  becausal demo\n  becausal demo CartPole-v1 -o cart-pole")]
     Demo(Demo),
@@ -521,6 +527,19 @@ pub struct Report {
     /// In how many states the explanations are audited
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub states: usize,
+}
+
+/// Arguments of `becausal view`.
+#[derive(Args)]
+pub struct View {
+    /// The run to ask about
+    pub run: PathBuf,
+    /// The port (default: one that is free)
+    #[arg(long, value_name = "P", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Open no browser
+    #[arg(long)]
+    pub no_open: bool,
 }
 
 /// Arguments of `becausal demo`.

@@ -22,6 +22,7 @@ mod report;
 mod reproduce;
 mod stop;
 mod train;
+mod view;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -144,6 +145,7 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         Command::Audit(arguments) => audit::run(common, arguments),
         Command::Reproduce(arguments) => reproduce::run(common, arguments),
         Command::Report(arguments) => report::run(common, arguments),
+        Command::View(arguments) => view::run(common, arguments),
         Command::Demo(arguments) => demo::run(common, arguments),
     }
 }

@@ -2,10 +2,11 @@
 
 use std::ops::Deref;
 
-use becausal_explain::chain::Node;
+use becausal_explain::chain::{Node, Trajectory};
 use becausal_explain::{Contrast, Why};
 use serde_json::Value;
 
+use super::explanation_json;
 use super::picture::{Picture, PictureError};
 use super::waterfall::{TermError, Waterfall};
 
@@ -128,6 +129,12 @@ pub fn picture_marking(
     words: &str,
 ) -> Result<Picture, PictureError> {
     WhyView(why).picture_marking(marked, words)
+}
+
+/// The steps of a course as they are in the JSON of an answer, under `trajectory`.
+#[must_use]
+pub fn trajectory_json(trajectory: &Trajectory) -> Value {
+    explanation_json::steps(trajectory)
 }
 
 /// The two alternatives, the factual one first: (`build = depot`, `build = none`).

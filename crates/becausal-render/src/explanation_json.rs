@@ -98,7 +98,7 @@ fn doubts(schema: &Schema, list: &[Doubt], first: usize) -> Value {
 }
 
 /// The recorded and predicted steps.
-fn steps(trajectory: &Trajectory) -> Value {
+pub(super) fn steps(trajectory: &Trajectory) -> Value {
     let schema = trajectory.schema();
     let object = |of: Part, count: usize, step: usize| -> Value {
         let entry = |index: usize| {

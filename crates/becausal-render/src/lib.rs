@@ -83,7 +83,7 @@ pub use chain_picture::chain_layout;
 pub use colour::Colour;
 pub use curves::{Chart, ChartError, Series, SeriesPoint};
 pub use drawing::{Anchor, Drawing, Mark, Shape, Step, Stroke, Text};
-pub use explained::{Explained, picture_marking, subjects, waterfall};
+pub use explained::{Explained, picture_marking, subjects, trajectory_json, waterfall};
 pub use font::{Font, FontWeight};
 pub use geometry::{Area, Cubic, Point};
 pub use graph_text::{graph_summary, graph_text, probability};
@@ -95,9 +95,10 @@ pub use picture::{
 #[cfg(feature = "png")]
 pub use png::PngError;
 pub use reason::reason_words;
-pub use report::{Report, ReportScores, ReportStep};
-pub use report_learning::ReportLearning;
-pub use report_trust::noise_words;
+pub use report::{Report, ReportScores, ReportStep, graph_html};
+pub use report_learning::{ReportLearning, learning_html};
+pub use report_step::{contrast_html, moment_html, questions_html, timeline_html, why_html};
+pub use report_trust::{noise_words, scores_html};
 pub use surprise_text::surprise_text;
 pub use text::{Alignment, Table, thousands};
 pub use turning_text::{turning_json, turning_text};

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use becausal_explain::{Contrast, Why};
-use becausal_render::{Drawing, Explained, Picture, chain_layout, waterfall};
+use becausal_render::{
+    Drawing, Explained, Picture, chain_layout, contrast_html, waterfall, why_html,
+};
 use serde_json::Value;
 
 use crate::error::Error;
@@ -54,6 +56,15 @@ impl Answer {
     #[must_use]
     pub fn details(&self) -> String {
         self.explained().details()
+    }
+
+    /// The answer as a piece of a page: sentence, pictures, caveats, text.
+    #[must_use]
+    pub fn html(&self) -> String {
+        match self {
+            Self::Why(why) => why_html(why),
+            Self::Contrast(contrast) => contrast_html(contrast),
+        }
     }
 
     /// Everything, for other programs.

@@ -86,5 +86,7 @@ pub use log_check::LogCheck;
 pub use memory::check_discovery;
 pub use record::{FitRecord, Record, quoted, quoted_path};
 pub use report::{ReportPage, ReportParams};
-pub use run::{Complete, FoundDecision, OpenParams, Run, RunScores, ScoredOn, TurningPoint};
+pub use run::{
+    Complete, FoundDecision, OpenParams, RealCourse, Run, RunScores, ScoredOn, Source, TurningPoint,
+};
 pub use train::{TrainParams, TrainSummary, Trained, resume, resume_policy, train, train_policy};

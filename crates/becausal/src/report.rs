@@ -224,8 +224,11 @@ impl Run {
         ReportScores { scores: scored.scores, on: scored.on.words().to_owned() }
     }
 
-    /// The curves of a training.
-    fn learning(&self) -> Result<Option<ReportLearning>, Error> {
+    /// The curves of a training; `None` where there was none.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn learning(&self) -> Result<Option<ReportLearning>, Error> {
         let Some(path) = self.path() else { return Ok(None) };
         let Some(metrics) = Metrics::read(path)? else { return Ok(None) };
         let curve = |name: &str, column: &str| (name.to_owned(), metrics.curve(column));

@@ -25,6 +25,7 @@ mod events;
 mod finds;
 mod metrics;
 mod questions;
+mod replays;
 mod train_config;
 mod training_run;
 
@@ -34,6 +35,7 @@ pub(crate) use directory::MAX_GRAPH_BYTES;
 pub use directory::{RunDirectory, RunError};
 pub use finds::{FoundDecision, TurningPoint};
 pub use metrics::Metrics;
+pub use replays::{RealCourse, Source};
 pub use train_config::TrainConfig;
 pub use training_run::{Saved, TrainError, TrainingRun};
 

@@ -71,8 +71,12 @@ impl Run {
     /// Compares what happened with something else, and adds the agent's side.
     fn contrast(&self, moment: &Moment, change: &Change, ask: &Ask) -> Result<Answer, Error> {
         let explainer = self.explainer(ask)?;
-        let mut contrast = self.checked(explainer.what_if(moment, change))??;
-        contrast.factual.choice = self.checked(explainer.choice(moment))?;
+        // The agent's side takes about as long as one of the chains.
+        let answered =
+            rayon::join(|| explainer.what_if(moment, change), || explainer.choice(moment));
+        let (contrast, choice) = self.checked(answered)?;
+        let mut contrast = contrast?;
+        contrast.factual.choice = choice;
         Ok(Answer::Contrast(Box::new(contrast)))
     }
 
