@@ -161,13 +161,6 @@ impl WorldModel {
         self.members.len()
     }
 
-    /// The model of one member alone; `None` if there is no such member.
-    #[must_use]
-    pub fn member(&self, member: usize) -> Option<Self> {
-        let members = vec![self.members.get(member)?.clone()];
-        Some(Self { members, ..self.clone() })
-    }
-
     /// The number of parameters of a member.
     #[must_use]
     pub fn parameters(&self) -> usize {

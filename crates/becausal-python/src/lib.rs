@@ -65,7 +65,7 @@ mod _becausal {
     #[pymodule_export]
     use super::log::{PyLog, assemble, read};
     #[pymodule_export]
-    use super::run::{PyRun, discover, fit, open, train};
+    use super::run::{PyRun, PyView, discover, fit, open, train};
     #[pymodule_export]
     use super::schema::PySchema;
     #[pymodule_export]

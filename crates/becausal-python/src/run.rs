@@ -1,7 +1,7 @@
 //! A run: everything that was learned, and the questions it answers.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use becausal::env::AnyEnvironment;
 use becausal::model::ModelKind;
@@ -11,6 +11,7 @@ use becausal::{
     Answer, Ask, AuditParams, DiscoverParams, Error, FitParams, Horizon, OpenParams, Record,
     ReportParams, Run, TrainParams, Worth,
 };
+use becausal_view::{View, ViewParams};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
@@ -416,9 +417,17 @@ impl PyRun {
             .map_err(|problem| error::raised("FileError", format!("{}: {problem}", path.display())))
     }
 
-    /// Opens a page about the run in the browser, and returns its path.
-    fn view<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("becausal._progress")?.call_method1("view", (slf,))
+    /// Opens the run in the browser: ask about any step, with any other action or state. The page works as long as the
+    /// view that is returned is kept, or until its `stop()`.
+    #[pyo3(signature = (*, port=0, open=true))]
+    fn view(&self, py: Python<'_>, port: u16, open: bool) -> PyResult<PyView> {
+        let view = View::start(Arc::clone(&self.run), &ViewParams { port })
+            .map_err(|problem| error::invalid(problem.to_string()))?;
+        let address = view.address().to_owned();
+        if open {
+            py.import("webbrowser")?.call_method1("open", (&address,))?;
+        }
+        Ok(PyView { address, view: Mutex::new(Some(view)) })
     }
 
     /// Writes the run into a folder; `becausal.open` reads it.
@@ -638,4 +647,43 @@ pub fn train(
         becausal::train(&environment, &path, &params.progress(listener))
     })?;
     Ok(PyRun::new(run))
+}
+
+/// A run that is shown in the browser.
+///
+/// >>> view = run.view(open=False)
+/// >>> view.address.startswith("http://127.0.0.1:")
+/// True
+/// >>> view.stop()
+#[pyclass(name = "View", module = "becausal", frozen)]
+pub struct PyView {
+    address: String,
+    view: Mutex<Option<View>>,
+}
+
+#[pymethods]
+impl PyView {
+    /// The address of the page, with its token. Who knows it may ask.
+    #[getter]
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Ends it.
+    fn stop(&self, py: Python<'_>) {
+        let view = self.view.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // A question on its way may ask the agent, in Python.
+        py.detach(move || drop(view));
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<View at {}>", self.address)
+    }
+}
+
+impl Drop for PyView {
+    fn drop(&mut self) {
+        let view = self.view.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Python::attach(|py| py.detach(move || drop(view)));
+    }
 }

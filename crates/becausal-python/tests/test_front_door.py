@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,17 @@ def test_decisions_worth_a_look_are_found(run) -> None:
         run.find("boring")
     with pytest.raises(ValueError, match="policy"):
         run.until_action(run.recorded(26, 20), "off")
+
+
+def test_a_run_is_shown_in_the_browser(run) -> None:
+    view = run.view(open=False)
+    with urllib.request.urlopen(view.address) as page:
+        assert b"<html" in page.read()
+    address = view.address.split("#")[0].split("?")[0]
+    view.stop()
+    view.stop()
+    with pytest.raises(OSError):
+        urllib.request.urlopen(address, timeout=2)
 
 
 def test_a_run_survives_its_folder(run, tmp_path) -> None:

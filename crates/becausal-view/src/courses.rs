@@ -1,14 +1,10 @@
 //! Courses of events as columns, to be drawn beside each other.
 
-use becausal::explain::{Change, Comparison, ExplainError, Explainer};
-use becausal::model::WorldModel;
+use becausal::explain::Contrast;
 use becausal::schema::{Kind, Role, Schema};
 use becausal::trajectory::Trajectory;
-use becausal::{Answer, Ask, Moment, Run};
-use rayon::prelude::*;
+use becausal::{Answer, Run};
 use serde_json::{Value, json};
-
-use crate::refusal::Refusal;
 
 /// A column of a course: the values of a slot, or the reward, step by step.
 pub fn columns(schema: &Schema, trajectory: &Trajectory) -> Value {
@@ -77,78 +73,53 @@ pub fn slots(run: &Run) -> Value {
     slots.map(describe).collect()
 }
 
-/// The lowest and the highest of several courses, column by column. Only where all of them still go on.
-fn band(schema: &Schema, courses: &[&Trajectory]) -> Value {
-    let shortest = courses.iter().map(|course| course.len()).min().unwrap_or(0);
+/// The intervals that hold the numbers of a course in nine of ten cases, column by column: of what happened, or of what
+/// would have.
+fn band(schema: &Schema, contrast: &Contrast, is_other: bool) -> Value {
+    let course = &contrast.courses[usize::from(is_other)];
     let mut columns = serde_json::Map::new();
     for slot in schema.state_slots() {
         let at = slot - schema.state_slots().start;
         if schema.variable_of(slot).kind.is_label() {
             continue;
         }
-        let extreme = |fold: fn(f64, f64) -> f64, start: f64| -> Vec<f64> {
-            let value =
-                |course: &&Trajectory, step: usize| course.state(step).map_or(start, |s| s[at]);
-            (0..=shortest)
-                .map(|step| courses.iter().map(|course| value(course, step)).fold(start, fold))
-                .collect()
-        };
-        let (low, high) = (extreme(f64::min, f64::INFINITY), extreme(f64::max, f64::NEG_INFINITY));
+        let (mut low, mut high) = (Vec::new(), Vec::new());
+        for step in 0..=course.len() {
+            let Some(estimate) = course.state(step).map(|state| state[at]) else { break };
+            let interval = contrast.draws.interval(|this, other| {
+                let course = if is_other { other } else { this };
+                course.state(step).map(|state| state[at])
+            });
+            let [lowest, highest] = interval.unwrap_or([estimate; 2]);
+            low.push(lowest.min(estimate));
+            high.push(highest.max(estimate));
+        }
         columns.insert(schema.slots()[slot].name.clone(), json!({ "low": low, "high": high }));
     }
     columns.into()
 }
 
-/// What happened, and what would have after a change: how far apart the members of the model are about each.
-///
-/// Every member answers the question alone, with the noise that it infers itself. One member has no band.
-///
-/// # Errors
-/// When the question cannot be answered.
-pub fn bands(
-    run: &Run,
-    members: &[WorldModel],
-    moment: &Moment,
-    change: Option<&Change>,
-    ask: &Ask,
-) -> Result<Option<[Value; 2]>, Refusal> {
-    if members.len() < 2 {
-        return Ok(None);
-    }
-    let nothing = Change::default();
-    let compare = |model: &WorldModel| -> Result<Comparison, ExplainError> {
-        let explainer = Explainer::new(model, run.policy(), run.graph().get(), ask.clone())?;
-        explainer.compare(moment, change.unwrap_or(&nothing))
-    };
-    let each: Vec<Comparison> = members.par_iter().map(compare).collect::<Result<_, _>>()?;
-    let factual: Vec<&Trajectory> = each.iter().map(|one| &one.factual).collect();
-    let other: Vec<&Trajectory> = each.iter().map(|one| &one.counterfactual).collect();
-    Ok(Some([band(run.schema(), &factual), band(run.schema(), &other)]))
-}
-
-/// Both courses of an answer, with their bands where there are some.
-pub fn both(run: &Run, answer: &Answer, bands: Option<[Value; 2]>) -> Value {
+/// Both courses of an answer, with the intervals of what was not recorded.
+pub fn both(run: &Run, answer: &Answer) -> Value {
     let schema = run.schema();
-    let (factual, other) = match answer {
-        Answer::Why(why) => (why.chain.trajectory(), None),
-        Answer::Contrast(contrast) => {
-            let other = contrast.counterfactual.chain.trajectory();
-            (contrast.factual.chain.trajectory(), Some(other))
-        }
+    let contrast = answer.contrast();
+    let factual = match (answer, contrast) {
+        (_, Some(contrast)) => &contrast.courses[0],
+        (Answer::Why(why), None) => why.chain.trajectory(),
+        (Answer::Contrast(contrast), None) => &contrast.courses[0],
     };
     let mut value = json!({
         "first": factual.first(),
         "factual": columns(schema, factual),
         "members": run.model().members(),
     });
-    if let Some(other) = other {
-        value["other"] = columns(schema, other);
+    let Some(contrast) = contrast else { return value };
+    if factual.recorded_steps() < factual.len() {
+        value["factual_band"] = band(schema, contrast, false);
     }
-    if let Some([of_factual, of_other]) = bands {
-        value["factual_band"] = of_factual;
-        if other.is_some() {
-            value["other_band"] = of_other;
-        }
+    if matches!(answer, Answer::Contrast(_)) {
+        value["other"] = columns(schema, &contrast.courses[1]);
+        value["other_band"] = band(schema, contrast, true);
     }
     value
 }

@@ -2,7 +2,7 @@
 
 use becausal::env::{action_text, typical_actions};
 use becausal::explain::{Decision, decisions};
-use becausal::{Ask, Environment, Run, Transitions};
+use becausal::{Ask, Environment, Horizon, Run, Transitions};
 use serde_json::{Value, json};
 
 use crate::episodes::{Chosen, Episodes};
@@ -28,7 +28,8 @@ const SHOWN: usize = 8;
 /// When the run has no steps to compare.
 pub fn worth_a_look(run: &Run, episodes: &Episodes) -> Result<Value, Refusal> {
     let actions = typical_actions(run.schema(), MAX_ACTIONS);
-    let ask = Ask::default();
+    // Over the steps of a chain: the model tells most about them.
+    let ask = Ask::default().horizon(Horizon::Auto.of_chain());
     let explainer = run.explainer(&ask)?;
     let plays = run.policy().is_some() && run.environment().is_some();
     let mut played = Transitions::new(run.schema().clone());

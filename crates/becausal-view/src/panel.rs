@@ -132,17 +132,8 @@ pub fn answer(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
         question.action = None;
     }
     let kind = question.kind();
-    let change = match kind {
-        QuestionKind::Why => None,
-        _ => Some(question.asked_change(run, &moment)?),
-    };
-    let ask = question.ask()?;
-    let (answer, bands) = rayon::join(
-        || question.answer(kind, run, &moment),
-        || courses::bands(run, site.members(), &moment, change.as_ref(), &ask),
-    );
-    let answer = answer?;
-    let courses = courses::both(run, &answer, bands?);
+    let answer = question.answer(kind, run, &moment)?;
+    let courses = courses::both(run, &answer);
     let commands = Commands::of(run, &question);
     Ok(json!({
         "kind": kind.name(),

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use becausal::Run;
-use becausal::model::WorldModel;
 use serde_json::Value;
 
 use crate::api;
@@ -46,7 +45,6 @@ pub struct Site {
     guard: Guard,
     /// Questions that are worked on at the same time: more would only take more memory.
     turns: Seats,
-    members: OnceLock<Vec<WorldModel>>,
     draws: OnceLock<bool>,
     scores: OnceLock<Value>,
     /// The decisions worth a look, once somebody asked for them.
@@ -61,7 +59,6 @@ impl Site {
             episodes: Episodes::default(),
             guard,
             turns: Seats::new(thread::available_parallelism().map_or(1, NonZeroUsize::get)),
-            members: OnceLock::new(),
             draws: OnceLock::new(),
             scores: OnceLock::new(),
             worth: Mutex::new(None),
@@ -129,14 +126,6 @@ impl Site {
                 }
             }
         }
-    }
-
-    /// The members of the model, each as a model of its own.
-    pub fn members(&self) -> &[WorldModel] {
-        self.members.get_or_init(|| {
-            let model = self.run.model();
-            (0..model.members()).filter_map(|member| model.member(member)).collect()
-        })
     }
 
     /// Whether the environment draws itself.

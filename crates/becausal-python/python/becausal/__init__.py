@@ -12,7 +12,7 @@ Why device = heat and not device = off at step 20?
 
 from __future__ import annotations
 
-from ._becausal import Answer, Audit, Episode, Graph, Log, Moment, Run, Schema, __version__, discover, fit, train
+from ._becausal import Answer, Audit, Episode, Graph, Log, Moment, Run, Schema, View, __version__, discover, fit, train
 from ._errors import (
     ArgumentError,
     DataError,
@@ -47,6 +47,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "SpaceError",
+    "View",
     "__version__",
     "batched",
     "discover",

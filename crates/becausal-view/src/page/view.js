@@ -323,7 +323,7 @@
     byId('check').disabled = false;
     byId('check').textContent = 'Check it for real';
     const entry = (name, words) => element('li', {}, element('i', { class: `swatch ${name}` }), words);
-    const band = courses.members > 1 ? ` (band: the ${courses.members} members of the model)` : '';
+    const band = ' (band: nine in ten)';
     const entries = [entry('factual', courses.factual.recorded < courses.factual.steps ? 'recorded, then predicted (shaded)' : 'recorded')];
     if (courses.other) entries.push(entry('other', `instead, by the model${band}`));
     if (real) entries.push(entry('real', 'instead, for real'));
