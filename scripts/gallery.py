@@ -58,6 +58,9 @@ def explanation(program: str, run: str, name: str, kind: str, pictures: Path) ->
     seed = first["episode_seed"]
     which = ["--episode-seed", str(seed)] if seed is not None else ["--episode", str(first["episode"])]
     asked = [*which, "--step", str(first["step"])]
+    if kind == "mistakes":
+        # The question that found it.
+        asked += ["--why-not", first["rival"], "--horizon", "5"]
     picture = pictures / f"{name}-{kind}.svg"
     printed(program, "explain", run, *asked, "-o", str(picture))
     answer = printed(program, "explain", run, *asked)

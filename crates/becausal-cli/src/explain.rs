@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use becausal::data::{schema_path, write_atomically};
-use becausal::env::action_text;
 use becausal::explain::ExplainError;
 use becausal::render::number::brief;
 use becausal::{
@@ -129,9 +128,8 @@ fn found(
             None => format!("--episode {}", decision.found.episode),
         };
         let step = decision.found.step;
-        let rival = decision.found.rival.as_ref().map_or_else(String::new, |rival| {
-            let rival = quoted(&action_text(run.schema(), rival));
-            format!(" --why-not {rival} --horizon {}", ask.horizon.of_chain())
+        let rival = decision.rival.as_ref().map_or_else(String::new, |rival| {
+            format!(" --why-not {} --horizon {}", quoted(rival), ask.horizon.of_chain())
         });
         let _ = write!(
             text,

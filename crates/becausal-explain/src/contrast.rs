@@ -227,7 +227,8 @@ impl Contrast {
     /// How many steps were compared.
     #[must_use]
     pub fn steps(&self) -> usize {
-        self.courses.iter().map(Trajectory::len).max().unwrap_or(0)
+        let possible = self.draws.most(|this, other| this.len().max(other.len()));
+        self.courses.iter().map(Trajectory::len).max().unwrap_or(0).max(possible)
     }
 
     /// Over how many steps it can be told which action earns more, and how surely: over all, or else over those of the

@@ -8,7 +8,7 @@ use super::explained::ContrastView;
 use super::words::{
     after, be, counted, instead, list, number, over_first, over_next, signed, title,
 };
-use becausal_core::schema::{Kind, Role, Schema};
+use becausal_core::schema::{Kind, Parent, Role, Schema};
 use becausal_explain::chain::{Node, Trajectory};
 use becausal_explain::{Basis, Certainty, CreditPart, Rival};
 
@@ -102,9 +102,13 @@ impl ContrastView<'_> {
         let mut sentence = match self.claim() {
             _ if nothing => format!("No reward differs between {this} and {other} {steps}."),
             None if self.is_balanced() => {
-                let terms: Vec<String> =
-                    self.terms().iter().map(|term| self.term_in_words(term)).collect();
-                format!("{this} and {other} earn the same {steps}: {}.", list(&terms))
+                let sure = Certainty::of(self.probability()) == Certainty::Sure;
+                let earn = if sure { "earn" } else { "probably earn" };
+                let terms = self.terms().into_iter().filter(|term| term.difference != 0.0);
+                let terms: Vec<String> = terms.map(|term| self.term_in_words(&term)).collect();
+                let terms =
+                    if terms.is_empty() { terms.concat() } else { format!(": {}", list(&terms)) };
+                format!("{this} and {other} {earn} the same {steps}{terms}.")
             }
             None => self.undecided(&this, &other),
             Some((steps, certainty)) if steps == self.steps() => {
@@ -140,11 +144,11 @@ impl ContrastView<'_> {
         sentence
     }
 
-    /// Whether the reward terms that differ cancel each other, in every possible course.
+    /// Whether both courses earn the same in all, and most of the possible ones do.
     fn is_balanced(&self) -> bool {
-        let interval = self.worth(None);
         self.credit.difference() == 0.0
-            && interval.is_none_or(|[low, high]| low == 0.0 && high == 0.0)
+            && Certainty::of(self.probability()) != Certainty::Guess
+            && !self.draws.is_empty()
     }
 
     /// It can be told which course earns more.
@@ -350,16 +354,18 @@ impl ContrastView<'_> {
         let states = schema.of_role(Role::State).count();
         let actions = schema.of_role(Role::Action).count();
         let reads = schema.rewards()[term].expression.parents();
-        let nodes = reads.iter().filter_map(|parent| {
-            match schema.variables()[parent.variable].role {
-                Role::State => Some(Node::state(step + usize::from(parent.next), parent.variable)),
-                // That the actions differ is the question.
-                Role::Action => None,
-                Role::Outcome => Some(Node::outcome(step, parent.variable - states - actions)),
-            }
-        });
-        let told = nodes.filter(|&node| node.after() > 0 && self.differs(node) == Some(true));
-        told.max_by(|a, b| self.by_size(*a, *b))
+        let node = |parent: &Parent| match schema.variables()[parent.variable].role {
+            Role::State => Some(Node::state(step + usize::from(parent.next), parent.variable)),
+            // That the actions differ is the question.
+            Role::Action => None,
+            Role::Outcome => Some(Node::outcome(step, parent.variable - states - actions)),
+        };
+        let told = |&node: &Node| node.after() > 0 && self.differs(node) == Some(true);
+        let nodes: Vec<Node> = reads.iter().filter_map(node).filter(told).collect();
+        // What comes of the step says more than what it began with.
+        let of_step = nodes.iter().copied().filter(|node| node.after() > step);
+        let largest = of_step.max_by(|a, b| self.by_size(*a, *b));
+        largest.or_else(|| nodes.iter().copied().max_by(|a, b| self.by_size(*a, *b)))
     }
 
     /// Which of two nodes differs more.

@@ -64,7 +64,10 @@ pub(super) fn list(parts: &[String]) -> String {
 
 /// Whether a name looks like a plural, so that its verb is `rise`, not `rises`.
 fn plural(title: &str) -> bool {
-    let last = title.rsplit(' ').next().unwrap_or_default();
+    // The noun comes before what it is on or of: legs on the ground.
+    let noun = title.split(" on ").next().unwrap_or_default();
+    let noun = noun.split(" of ").next().unwrap_or_default();
+    let last = noun.rsplit(' ').next().unwrap_or_default();
     let exception = ["ss", "us", "is", "as", "os"].iter().any(|end| last.ends_with(end));
     last.len() > 3 && last.ends_with('s') && !exception
 }

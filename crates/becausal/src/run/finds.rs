@@ -20,6 +20,8 @@ pub struct FoundDecision {
     pub seed: Option<u64>,
     /// The action taken.
     pub action: String,
+    /// The action that it was compared with, where there is one.
+    pub rival: Option<String>,
     /// What there is to see, in a sentence or two.
     pub sentence: String,
 }
@@ -33,6 +35,7 @@ impl FoundDecision {
             "episode_seed": self.seed,
             "step": self.found.step,
             "action": self.action,
+            "rival": self.rival,
             "amount": self.found.amount,
             "sentence": self.sentence,
         })
@@ -106,7 +109,8 @@ impl Run {
             };
             let seed = played.get(found.episode).map(Episode::seed);
             let action = action_text(self.schema(), moment.action());
-            decisions.push(FoundDecision { found, seed, action, sentence });
+            let rival = found.rival.as_ref().map(|rival| action_text(self.schema(), rival));
+            decisions.push(FoundDecision { found, seed, action, rival, sentence });
         }
         Ok(decisions)
     }
