@@ -25,6 +25,12 @@ impl<'a> Agent<'a> {
         self.policy
     }
 
+    /// Whether its policy answers many states in a moment; so does a record.
+    #[must_use]
+    pub fn is_quick(&self) -> bool {
+        self.policy.is_none_or(Policy::is_quick)
+    }
+
     /// The most likely action; `None` without a policy.
     #[must_use]
     pub fn mode(&self, state: &[f64]) -> Option<Vec<f64>> {

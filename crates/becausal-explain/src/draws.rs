@@ -8,6 +8,10 @@ use becausal_model::{Dynamics, Noise, Prediction};
 /// Courses that are drawn, in all: two on either side of an interval that leaves out a twentieth there.
 const DRAWS: usize = 40;
 
+/// The same for an agent that answers one state at a time, such as a plain Python function: every step of every course
+/// asks it.
+const DRAWS_OF_SLOW: usize = 10;
+
 /// Of fewer than this share of the courses nothing is said: the others left the numbers that a computer has.
 const MIN_LEFT: f64 = 0.5;
 
@@ -54,7 +58,8 @@ impl Draws {
     pub(super) fn of(question: &Question<'_>) -> Self {
         let Question { dynamics, factual, horizon, .. } = *question;
         let members = dynamics.members().max(1);
-        let each = DRAWS.div_ceil(members);
+        let draws = if question.agent.is_quick() { DRAWS } else { DRAWS_OF_SLOW };
+        let each = draws.div_ceil(members);
         let steps: Vec<Option<&Step>> = (0..horizon)
             .map(|step| factual.steps().get(step).filter(|step| step.recorded))
             .collect();
@@ -237,13 +242,16 @@ impl Question<'_> {
             live.clear();
         }
         for step in begun.len()..self.horizon {
+            if live.is_empty() {
+                break;
+            }
             let here: Vec<Vec<f64>> = live.iter().map(|&course| states[course].clone()).collect();
             let actions = if step == 0 {
                 Some(vec![action.clone(); here.len()])
             } else {
                 self.agent.act_all(schema, self.factual.steps().get(step), &here)
             };
-            let Some(actions) = actions.filter(|_| !here.is_empty()) else { break };
+            let Some(actions) = actions else { break };
             let mut ended = Vec::new();
             let of_member = |a: &usize, b: &usize| courses[live[*a]].0 == courses[live[*b]].0;
             let places: Vec<usize> = (0..live.len()).collect();

@@ -308,12 +308,15 @@ impl<'a> Explainer<'a> {
     }
 
     /// How many steps to look ahead from a moment: what is recorded, and at least what a chain shows. Without a policy
-    /// no more than that, because nobody knows what the agent would have done later.
+    /// no more than that, because nobody knows what the agent would have done later; neither with one that answers one
+    /// state at a time.
     fn limit(&self, moment: &Moment) -> usize {
         let horizon = self.ask.horizon;
         match (horizon, moment.record().len()) {
             (Horizon::Steps(steps), _) => steps,
-            (Horizon::Auto, _) if self.agent.policy().is_none() => horizon.of_chain(),
+            (Horizon::Auto, _) if self.agent.policy().is_none() || !self.agent.is_quick() => {
+                horizon.of_chain()
+            }
             (Horizon::Auto, 0) => horizon.most(),
             // The other course may go on where the record ends.
             (Horizon::Auto, _) if moment.record().terminated() => horizon.most(),

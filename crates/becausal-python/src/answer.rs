@@ -129,7 +129,7 @@ impl PyEpisode {
 /// >>> answer = run.why_not(run.recorded(26, 20), "off")
 /// >>> answer.question
 /// 'Why device = heat and not device = off at step 20?'
-/// >>> answer.sentence.startswith("With device = heat instead of device = off")
+/// >>> answer.sentence.startswith("Because after 1 step temperature is")
 /// True
 #[pyclass(name = "Answer", module = "becausal", frozen)]
 pub struct PyAnswer {

@@ -32,7 +32,7 @@ use crate::work::work;
 /// >>> run
 /// <Run of Greenhouse: 6 edges, 2,820 transitions>
 /// >>> print(run.why(run.recorded(26, 20)).sentence)  # doctest: +ELLIPSIS
-/// With device = heat at step 20, ...
+/// Because after 1 step temperature is ...
 #[pyclass(name = "Run", module = "becausal", frozen)]
 pub struct PyRun {
     run: Arc<Run>,

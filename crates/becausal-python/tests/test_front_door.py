@@ -46,7 +46,7 @@ def test_decisions_worth_a_look_are_found(run) -> None:
     assert run.find("close") == [], "nobody knows its policy"
     with pytest.raises(ValueError, match="surprising, costly, close, mistakes"):
         run.find("boring")
-    with pytest.raises(ValueError, match="policy"):
+    with pytest.raises(becausal.MissingError, match="policy"):
         run.until_action(run.recorded(26, 20), "off")
 
 

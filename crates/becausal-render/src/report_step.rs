@@ -246,31 +246,37 @@ pub fn why_html(why: &Why) -> String {
     if let Some(choice) = Explained::choice(why) {
         let _ = writeln!(html, "<p>{}</p>", escaped(&choice));
     }
+    let contrast = why.rather.as_ref().map(|rather| ContrastView(&rather.contrast));
+    if let Some(contrast) = &contrast {
+        let _ = writeln!(html, "<p>{}</p>", escaped(&contrast.certainty()));
+    }
     if !why.chain.is_empty() {
         html.push_str(&shown(why.picture().map(|p| picture(&p.drawing(&chain_layout())))));
     }
-    html.push_str(&caveats(trajectory.schema(), &why.evidence.doubts, trajectory.first()));
-    html.push_str(&details(&why.text()));
+    let doubts = match &contrast {
+        Some(contrast) => contrast.all_doubts(),
+        None => why.evidence.doubts.clone(),
+    };
+    html.push_str(&caveats(trajectory.schema(), &doubts, trajectory.first()));
+    html.push_str(&details(&Explained::details(why)));
     html
 }
 
-/// The answer to *why not* or *what if*: the sentence, the waterfall, the chain, the caveats, the text.
+/// The answer to *why not* or *what if*: the sentence, how sure it is, the waterfall, the chain, the caveats, the text.
 #[must_use]
 pub fn contrast_html(contrast: &Contrast) -> String {
     let trajectory = contrast.factual.chain.trajectory();
+    let view = ContrastView(contrast);
     let mut html = format!("<p class=\"answer\">{}</p>\n", escaped(&contrast.sentence()));
+    let _ = writeln!(html, "<p>{}</p>", escaped(&view.certainty()));
     if contrast.credit.parts.iter().any(|part| part.difference() != 0.0) {
-        html.push_str(&shown(ContrastView(contrast).waterfall().map(|w| picture(&w.drawing()))));
+        html.push_str(&shown(view.waterfall().map(|w| picture(&w.drawing()))));
     }
     if !(contrast.factual.chain.is_empty() && contrast.counterfactual.chain.is_empty()) {
         html.push_str(&shown(contrast.picture().map(|p| picture(&p.drawing(&chain_layout())))));
     }
-    html.push_str(&caveats(
-        trajectory.schema(),
-        &ContrastView(contrast).all_doubts(),
-        trajectory.first(),
-    ));
-    html.push_str(&details(&contrast.text()));
+    html.push_str(&caveats(trajectory.schema(), &view.all_doubts(), trajectory.first()));
+    html.push_str(&details(&Explained::details(contrast)));
     html
 }
 

@@ -393,6 +393,20 @@ impl ContrastView<'_> {
         pairs.map(|(a, b)| (a - b).abs()).sum()
     }
 
+    /// ` (better)` or ` (worse)`, where the schema says which is.
+    fn better_in_words(&self, node: Node) -> &'static str {
+        let (this, other) = self.courses_in_asked_order();
+        let better = node.variable(this.schema()).and_then(|variable| variable.better);
+        let (Some([this]), Some([other])) = (this.value(node), other.value(node)) else {
+            return "";
+        };
+        match better.and_then(|better| better.is_better(*this, *other)) {
+            Some(true) => " (better)",
+            Some(false) => " (worse)",
+            None => "",
+        }
+    }
+
     /// `after 4 steps marines are 6 instead of 0`.
     fn differs_in_words(&self, node: Node) -> Option<String> {
         let (this, other) = self.courses_in_asked_order();
@@ -401,8 +415,9 @@ impl ContrastView<'_> {
         let (this, other) = instead(node.variable(schema), this, other);
         let name = title(schema, node);
         let chance = self.chance_in_words(node, &this, &other);
+        let better = self.better_in_words(node);
         Some(format!(
-            "{} {name} {} {this} instead of {other}{chance}",
+            "{} {name} {} {this} instead of {other}{chance}{better}",
             after(node.after()),
             be(name)
         ))

@@ -21,6 +21,7 @@ __all__ = [
     "Moment",
     "Run",
     "Schema",
+    "View",
     "__version__",
     "assemble",
     "discover",
