@@ -58,8 +58,8 @@ impl Draws {
     pub(super) fn of(question: &Question<'_>) -> Self {
         let Question { dynamics, factual, horizon, .. } = *question;
         let members = dynamics.members().max(1);
-        let draws = if question.agent.is_quick() { DRAWS } else { DRAWS_OF_SLOW };
-        let each = draws.div_ceil(members);
+        let count = if question.agent.is_quick() { DRAWS } else { DRAWS_OF_SLOW };
+        let each = count.div_ceil(members);
         let steps: Vec<Option<&Step>> = (0..horizon)
             .map(|step| factual.steps().get(step).filter(|step| step.recorded))
             .collect();

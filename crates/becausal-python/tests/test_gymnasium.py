@@ -256,7 +256,7 @@ def test_what_an_agent_raises_reaches_the_caller(car) -> None:
     with pytest.raises(Tired):
         tired.audit(states=20)
     calls.clear()
-    assert tired.why((0, 0)).sentence, "it can be asked again"
+    assert tired.why((0, 0), horizon=1).sentence, "it can be asked again"
 
 
 def test_threads_may_ask_about_one_agent(car) -> None:
