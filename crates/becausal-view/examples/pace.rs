@@ -57,12 +57,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (_, token) = view.address().trim_end_matches('/').rsplit_once('/').ok_or("an address")?;
     let mut action = String::new();
     for (address, body) in [
-        ("page/moment", json!({})),
-        ("page/answer", json!({})),
-        ("page/answer", json!({ "action": "other" })),
+        // As the page asks: five steps ahead unless somebody says otherwise.
+        ("page/moment", json!({ "horizon": 5 })),
+        ("page/answer", json!({ "horizon": 5 })),
+        ("page/answer", json!({ "action": "other", "horizon": 5 })),
         ("page/answer", json!({ "action": "other", "horizon": 20 })),
-        ("page/scenes", json!({ "action": "other" })),
-        ("page/real", json!({ "action": "other" })),
+        ("page/scenes", json!({ "action": "other", "horizon": 5 })),
+        ("page/real", json!({ "action": "other", "horizon": 5 })),
     ] {
         let mut question = body.clone();
         question[if plays { "seed" } else { "episode" }] = json!(0);
