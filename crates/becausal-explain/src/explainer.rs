@@ -121,7 +121,7 @@ impl<'a> Explainer<'a> {
         Self { track, ..self }
     }
 
-    /// The same explainer, which compares with no other actions where nobody says with which.
+    /// The same explainer, which compares only with these actions where nobody says with which.
     #[must_use]
     pub fn with_actions(self, known: Option<Vec<Vec<f64>>>) -> Self {
         Self { known, ..self }
@@ -229,27 +229,22 @@ impl<'a> Explainer<'a> {
     /// # Errors
     /// When the moment or the change does not fit the model's schema.
     pub fn what_if(&self, moment: &Moment, change: &Change) -> Result<Contrast, ExplainError> {
-        let Comparison { factual, counterfactual, credit, draws } = self.compare(moment, change)?;
-        let origin = change.origin(factual.shape(), moment.state(), moment.action());
-        let courses = [factual.clone(), counterfactual.clone()];
-        let steps = self.ask.horizon.of_chain();
+        let comparison = self.compare(moment, change)?;
+        let [this, other] = &comparison.courses;
+        let origin = change.origin(this.shape(), moment.state(), moment.action());
         let (factual, counterfactual) = rayon::join(
-            || self.explain(factual.shortened(steps), &origin),
-            || self.explain(counterfactual.shortened(steps), &origin),
+            || self.explain(this.clone(), &origin),
+            || self.explain(other.clone(), &origin),
         );
-        let (factual, counterfactual) = (factual?, counterfactual?);
-        let later = self.later(&courses);
         let mut contrast = Contrast {
             change: change.clone(),
-            later,
-            factual,
-            counterfactual,
-            courses,
+            factual: factual?,
+            counterfactual: counterfactual?,
+            later: self.later(&comparison.courses),
+            comparison,
             minimal: ContrastiveExplanan::default(),
-            credit,
             doubts: Vec::new(),
             scale: self.scale.clone(),
-            draws,
             track: self.track,
         };
         let differs = |node: Node, a: &[f64], b: &[f64]| {
@@ -275,11 +270,12 @@ impl<'a> Explainer<'a> {
         if !change.state.is_empty() {
             check_distance(self.dynamics, &state)?;
         }
+        let limit = self.limit(moment);
         let noise = self.noise(&factual);
         let start = (&state[..], &action[..]);
         let follow =
             |step: usize, state: &[f64]| self.agent.act(schema, factual.steps().get(step), state);
-        let counterfactual = self.simulate(&factual, &noise, start, &follow, self.limit(moment))?;
+        let counterfactual = self.simulate(&factual, &noise, start, &follow, limit)?;
         let keep = |step: usize, state: &[f64]| match factual.steps().get(step) {
             Some(step) => Some(step.action.clone()),
             None => self.agent.mode(state),
@@ -290,10 +286,10 @@ impl<'a> Explainer<'a> {
             factual: &factual,
             state: &state,
             action: &action,
-            horizon: self.limit(moment),
+            horizon: limit,
         };
         let (held, draws) = rayon::join(
-            || self.simulate(&factual, &noise, start, &keep, self.limit(moment)),
+            || self.simulate(&factual, &noise, start, &keep, limit),
             || Draws::of(&question),
         );
         let held = held?;
@@ -304,7 +300,7 @@ impl<'a> Explainer<'a> {
         let discount = self.ask.discount;
         let credit = Credit::new(&factual, &counterfactual, &held, &self.targets, discount);
         check_sum(credit.difference(), factual.first())?;
-        Ok(Comparison { factual, counterfactual, credit, draws })
+        Ok(Comparison { courses: [factual, counterfactual], credit, draws })
     }
 
     /// How many steps to look ahead from a moment: what is recorded, and at least what a chain shows. Without a policy

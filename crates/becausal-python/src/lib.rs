@@ -21,11 +21,14 @@ mod environment;
 mod error;
 mod graph;
 mod log;
+mod making;
 mod options;
 mod policy;
+mod question;
 mod run;
 mod schema;
 mod seed;
+mod view;
 mod work;
 
 use std::ffi::OsString;
@@ -65,9 +68,13 @@ mod _becausal {
     #[pymodule_export]
     use super::log::{PyLog, assemble, read};
     #[pymodule_export]
-    use super::run::{PyRun, PyView, discover, fit, open, train};
+    use super::making::{discover, fit, open, train};
+    #[pymodule_export]
+    use super::run::PyRun;
     #[pymodule_export]
     use super::schema::PySchema;
+    #[pymodule_export]
+    use super::view::PyView;
     #[pymodule_export]
     use super::{episode_seed, main};
 

@@ -1,19 +1,14 @@
 //! A run: everything that was learned, and the questions it answers.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use becausal::env::AnyEnvironment;
-use becausal::model::ModelKind;
 use becausal::progress::{Advance, Listener};
 use becausal::text::counted;
-use becausal::{
-    Answer, Ask, AuditParams, DiscoverParams, Error, FitParams, Horizon, OpenParams, Record,
-    ReportParams, Run, TrainParams, Worth,
-};
-use becausal_view::{View, ViewParams};
+use becausal::{Answer, Ask, AuditParams, Error, Record, ReportParams, Run, Worth};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping};
+use pyo3::types::PyDict;
 
 use crate::answer::{PyAnswer, PyEpisode, PyMoment};
 use crate::audit::PyAudit;
@@ -21,10 +16,11 @@ use crate::environment::PythonEnvironment;
 use crate::error;
 use crate::graph::PyGraph;
 use crate::log::{PyLog, of_origin};
-use crate::options::{options, text};
 use crate::policy::{Callbacks, PythonPolicy};
+use crate::question;
 use crate::schema::PySchema;
 use crate::seed::Seed;
+use crate::view::PyView;
 use crate::work::work;
 
 /// Everything that was learned from a log: schema, data, graph and world model, and the questions they answer.
@@ -40,7 +36,7 @@ pub struct PyRun {
 }
 
 impl PyRun {
-    fn new(run: Run) -> Self {
+    pub fn new(run: Run) -> Self {
         Self { run: Arc::new(run), callbacks: Arc::default() }
     }
 
@@ -102,7 +98,7 @@ impl PyRun {
         )))
     }
 
-    fn with_adapters(
+    pub fn with_adapters(
         &self,
         environment: Option<Py<PyAny>>,
         policy: Option<Py<PyAny>>,
@@ -147,43 +143,6 @@ pub fn completed(run: Run, function: &Py<PyAny>) -> Result<Run, Error> {
     Python::attach(|py| {
         complete(py).map_err(|exception| Error::File(exception.value(py).to_string()))
     })
-}
-
-/// A moment, or a pair of episode and step of the data.
-fn moment(run: &Run, given: &Bound<'_, PyAny>) -> PyResult<becausal::Moment> {
-    if let Ok(moment) = given.cast::<PyMoment>() {
-        return Ok(moment.get().moment.clone());
-    }
-    let (episode, step): (usize, usize) = given.extract().map_err(|_| {
-        error::invalid(
-            "expected a moment: run.recorded(episode, step), run.play(seed).at(step), or a pair \
-             (episode, step)",
-        )
-    })?;
-    run.recorded(episode, step).map_err(error::of)
-}
-
-/// JSON as Python's own values.
-fn from_json<'py>(py: Python<'py>, value: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
-    py.import("json")?.call_method1("loads", (value.to_string(),))
-}
-
-/// The parameters of a question.
-fn asking(
-    horizon: Option<usize>,
-    tau: Option<f64>,
-    rewards: Option<&Bound<'_, PyAny>>,
-    discount: Option<f64>,
-) -> PyResult<Ask> {
-    let mut ask = Ask::default();
-    ask.horizon = horizon.map_or(ask.horizon, Horizon::Steps);
-    ask.tau = tau.unwrap_or(ask.tau);
-    ask.discount = discount.unwrap_or(ask.discount);
-    if let Some(rewards) = rewards {
-        let one = rewards.extract::<String>().map(|name| vec![name]);
-        ask.rewards = one.or_else(|_| rewards.extract())?;
-    }
-    Ok(ask)
 }
 
 #[pymethods]
@@ -278,8 +237,8 @@ impl PyRun {
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
     ) -> PyResult<PyAnswer> {
-        let ask = asking(horizon, tau, rewards, discount)?;
-        let moment = self::moment(&self.run, moment)?;
+        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let moment = question::moment(&self.run, moment)?;
         self.answer(py, |run| run.why(&moment, &ask))
     }
 
@@ -296,9 +255,9 @@ impl PyRun {
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
     ) -> PyResult<PyAnswer> {
-        let ask = asking(horizon, tau, rewards, discount)?;
-        let moment = self::moment(&self.run, moment)?;
-        let action = change(action)?;
+        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let moment = question::moment(&self.run, moment)?;
+        let action = question::change(action)?;
         self.answer(py, |run| run.why_not(&moment, &action, &ask))
     }
 
@@ -315,7 +274,7 @@ impl PyRun {
             error::invalid(format!("what: expected {}, got {what:?}", known.join(", ")))
         })?;
         let found = self.ask(py, None, move |run, _| run.find(worth, count, &Ask::default()))?;
-        found.iter().map(|found| from_json(py, &found.json())).collect()
+        found.iter().map(|found| question::from_json(py, &found.json())).collect()
     }
 
     /// The smallest change of the state after which the agent would have taken this action, or any other one; `None`
@@ -327,11 +286,11 @@ impl PyRun {
         moment: &Bound<'py, PyAny>,
         action: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let moment = self::moment(&self.run, moment)?;
-        let action = action.map(change).transpose()?;
+        let moment = question::moment(&self.run, moment)?;
+        let action = action.map(question::change).transpose()?;
         let found =
             self.ask(py, None, move |run, _| run.until_action(&moment, action.as_deref()))?;
-        found.map(|found| from_json(py, &found.json())).transpose()
+        found.map(|found| question::from_json(py, &found.json())).transpose()
     }
 
     /// What if the state, the action or both had been different: `temperature=25`, or a dict?
@@ -347,9 +306,9 @@ impl PyRun {
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
     ) -> PyResult<PyAnswer> {
-        let ask = asking(horizon, tau, rewards, discount)?;
-        let moment = self::moment(&self.run, moment)?;
-        let change = self::change(change)?;
+        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let moment = question::moment(&self.run, moment)?;
+        let change = question::change(change)?;
         self.answer(py, |run| run.what_if(&moment, &change, &ask))
     }
 
@@ -421,13 +380,11 @@ impl PyRun {
     /// view that is returned is kept, or until its `stop()`.
     #[pyo3(signature = (*, port=0, open=true))]
     fn view(&self, py: Python<'_>, port: u16, open: bool) -> PyResult<PyView> {
-        let view = View::start(Arc::clone(&self.run), &ViewParams { port })
-            .map_err(|problem| error::invalid(problem.to_string()))?;
-        let address = view.address().to_owned();
+        let view = PyView::start(Arc::clone(&self.run), port)?;
         if open {
-            py.import("webbrowser")?.call_method1("open", (&address,))?;
+            py.import("webbrowser")?.call_method1("open", (view.address(),))?;
         }
-        Ok(PyView { address, view: Mutex::new(Some(view)) })
+        Ok(view)
     }
 
     /// Writes the run into a folder; `becausal.open` reads it.
@@ -478,212 +435,5 @@ impl PyRun {
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("becausal._html")?.call_method1("run", (slf,))
-    }
-}
-
-/// A change as the user gives it: text, a number, or a dict.
-fn change(given: &Bound<'_, PyAny>) -> PyResult<String> {
-    if let Ok(dict) = given.cast::<PyDict>() {
-        let part = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| -> PyResult<String> {
-            Ok(format!("{}={}", name.str()?, text(&value)?))
-        };
-        return Ok(dict.iter().map(part).collect::<PyResult<Vec<String>>>()?.join(","));
-    }
-    text(given)
-}
-
-/// A graph as the user gives it: an object, or the path of a `graph.json`.
-fn with_graph(params: FitParams, given: &Bound<'_, PyAny>) -> PyResult<FitParams> {
-    if let Ok(graph) = given.cast::<PyGraph>() {
-        return Ok(params.graph(graph.get().needed()?.clone()));
-    }
-    let path: PathBuf = given.extract()?;
-    params.graph_file(&path).map_err(|error| error::of_path(error, &path))
-}
-
-/// Learns from a log: holds episodes out, discovers the causal graph, fits the world model, checks it.
-///
-/// `seed` is that of everything random. `eta` is the p-value up to which a pair is an edge. `graph` is one that is
-/// used instead of a discovery. `model` is `causal`, `full` (reads everything) or `mlp`. `members` networks are
-/// fitted, each for at most `steps` steps (default: 5 and 2000). A share `held_out` of the rows (default: 0.1) is
-/// held out before the discovery, to score the model; with `test` another log is. `compare` fits the other models,
-/// too. `progress` is `False`, or a function of task, done, total, unit and note; what it raises stops the fit.
-///
-/// >>> run = becausal.fit(log, members=2, steps=200)
-/// >>> run.graph.parents("outside'")
-/// ['outside']
-#[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-#[pyo3(
-    signature = (log, *, seed=Seed(0), eta=None, graph=None, model="causal", members=None, steps=None, held_out=None, test=None, compare=false, progress=None),
-    text_signature = "(log, *, seed=0, eta=None, graph=None, model='causal', members=None, steps=None, held_out=None, test=None, compare=False, progress=None)"
-)]
-pub fn fit(
-    py: Python<'_>,
-    log: &Bound<'_, PyLog>,
-    seed: Seed,
-    eta: Option<f64>,
-    graph: Option<&Bound<'_, PyAny>>,
-    model: &str,
-    members: Option<usize>,
-    steps: Option<usize>,
-    held_out: Option<f64>,
-    test: Option<&Bound<'_, PyLog>>,
-    compare: bool,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<PyRun> {
-    let kind = ModelKind::of(model).ok_or_else(|| {
-        error::invalid(format!("`model` is {model:?}, expected \"causal\", \"full\" or \"mlp\""))
-    })?;
-    let mut params = FitParams::default().seed(seed.0).model(kind).compare(compare);
-    if let Some(eta) = eta {
-        params = params.eta(eta);
-    }
-    if let Some(members) = members {
-        params = params.members(members);
-    }
-    if let Some(steps) = steps {
-        params = params.steps(steps);
-    }
-    if let Some(share) = held_out {
-        params = params.held_out(share);
-    }
-    if let Some(test) = test {
-        params = params.test(becausal::Log::clone(&test.get().log));
-    }
-    if let Some(graph) = graph {
-        params = with_graph(params, graph)?;
-    }
-    let given = Arc::clone(&log.get().log);
-    let run = work(py, progress, None, move |listener| {
-        becausal::fit(&given, &params.progress(listener))
-    })?;
-    let run = PyRun::new(run);
-    let (environment, policy) = (&log.get().environment, &log.get().policy);
-    if environment.is_none() && policy.is_none() {
-        return Ok(run);
-    }
-    let cloned = |object: &Option<Py<PyAny>>| object.as_ref().map(|it| it.clone_ref(py));
-    run.with_adapters(cloned(environment), cloned(policy))
-}
-
-/// Discovers the causal graph of a log.
-///
-/// >>> becausal.discover(log).parents("temperature'")
-/// ['temperature', 'outside', 'device']
-#[pyfunction]
-#[pyo3(
-    signature = (log, *, seed=Seed(0), eta=None, progress=None),
-    text_signature = "(log, *, seed=0, eta=None, progress=None)"
-)]
-pub fn discover(
-    py: Python<'_>,
-    log: &Bound<'_, PyLog>,
-    seed: Seed,
-    eta: Option<f64>,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<PyGraph> {
-    let log = Arc::clone(&log.get().log);
-    let schema = Arc::clone(log.schema());
-    let graph = work(py, progress, None, move |progress| {
-        let seed = seed.0;
-        let params = DiscoverParams { eta, seed, progress, ..DiscoverParams::default() };
-        Ok(becausal::discover(log.transitions(), &params)?)
-    })?;
-    Ok(PyGraph { schema, graph: Some(graph) })
-}
-
-/// Opens the folder of a run.
-#[pyfunction]
-#[pyo3(signature = (path, *, progress=None))]
-pub fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<PyRun> {
-    let is_there = path.exists();
-    if !is_there {
-        return Err(error::raised(
-            "NotFoundError",
-            format!("{}: there is no such folder", path.display()),
-        ));
-    }
-    let run = work(py, progress, None, move |listener| {
-        Run::open_with(&path, &OpenParams::default().progress(listener))
-    })?;
-    Ok(PyRun::new(run))
-}
-
-/// Learns to act in a built-in environment, in the folder `path`, and opens the run.
-///
-/// `settings` is TOML that changes those of the `preset`; `options` are those of the environment. `steps` are real
-/// steps; `until` is a mean return that ends the training early.
-#[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-#[pyo3(
-    signature = (environment, path, *, preset="default", steps=None, until=None, seed=Seed(0), settings=None, options=None, progress=None),
-    text_signature = "(environment, path, *, preset='default', steps=None, until=None, seed=0, settings=None, options=None, progress=None)"
-)]
-pub fn train(
-    py: Python<'_>,
-    environment: String,
-    path: PathBuf,
-    preset: &str,
-    steps: Option<usize>,
-    until: Option<f64>,
-    seed: Seed,
-    settings: Option<String>,
-    options: Option<&Bound<'_, PyMapping>>,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<PyRun> {
-    let mut params =
-        TrainParams::default().preset(preset).seed(seed.0).options(self::options(options)?);
-    if let Some(steps) = steps {
-        params = params.steps(steps);
-    }
-    if let Some(until) = until {
-        params = params.until(until);
-    }
-    if let Some(settings) = settings {
-        params = params.change(settings, "settings");
-    }
-    let run = work(py, progress, None, move |listener| {
-        becausal::train(&environment, &path, &params.progress(listener))
-    })?;
-    Ok(PyRun::new(run))
-}
-
-/// A run that is shown in the browser.
-///
-/// >>> view = run.view(open=False)
-/// >>> view.address.startswith("http://127.0.0.1:")
-/// True
-/// >>> view.stop()
-#[pyclass(name = "View", module = "becausal", frozen)]
-pub struct PyView {
-    address: String,
-    view: Mutex<Option<View>>,
-}
-
-#[pymethods]
-impl PyView {
-    /// The address of the page, with its token. Who knows it may ask.
-    #[getter]
-    fn address(&self) -> &str {
-        &self.address
-    }
-
-    /// Ends it.
-    fn stop(&self, py: Python<'_>) {
-        let view = self.view.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // A question on its way may ask the agent, in Python.
-        py.detach(move || drop(view));
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<View at {}>", self.address)
-    }
-}
-
-impl Drop for PyView {
-    fn drop(&mut self) {
-        let view = self.view.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Python::attach(|py| py.detach(move || drop(view)));
     }
 }

@@ -29,6 +29,7 @@
 //! ```
 
 mod annotate;
+mod answer_sentence;
 mod audit_text;
 mod axis;
 mod causal_graph;
@@ -49,6 +50,7 @@ mod frame;
 mod geometry;
 mod graph_text;
 pub mod html;
+mod interval_text;
 mod label;
 mod layout;
 pub mod number;

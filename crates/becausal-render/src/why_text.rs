@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use super::answer_sentence::apposition;
 use super::choice_text::choice_text;
 use super::evidence_text::{acted_on, doubts, links, short_list};
 use super::explained::{ContrastView, WhyView};
-use super::short_text::apposition;
+
 use super::words::{
     action_of, after, change, counted, list, more, number, over_next, signed, title, value,
 };

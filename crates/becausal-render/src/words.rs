@@ -19,7 +19,11 @@ pub(super) fn number(value: f64, digits: usize) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "between -4 and 8")]
     let magnitude = size.log10().floor() as i32;
     let digits = i32::try_from(digits).unwrap_or(3);
-    let text = format!("{value:.*}", usize::try_from(digits - 1 - magnitude).unwrap_or(0));
+    without_zeros(format!("{value:.*}", usize::try_from(digits - 1 - magnitude).unwrap_or(0)))
+}
+
+/// Decimals without zeros at their end.
+pub(super) fn without_zeros(text: String) -> String {
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {

@@ -167,19 +167,16 @@ pub fn scenes(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
         run.scenes_of(chosen.source(), question.step, &states)
     };
     // What was recorded is drawn by the environment that does it again: there it may stand on the ground.
-    let record = compared.factual.recorded_steps();
+    let record = compared.courses[0].recorded_steps();
     let mut factual =
         match run.real_course(chosen.source(), question.step, &Change::default(), record) {
             Ok(real) => real.scenes,
             Err(_) => Vec::new(),
         };
-    let predicted = drawn(&compared.factual);
+    let predicted = drawn(&compared.courses[0]);
     factual.extend(predicted.into_iter().skip(factual.len()));
-    let other = if question.kind() == QuestionKind::Why {
-        Vec::new()
-    } else {
-        drawn(&compared.counterfactual)
-    };
+    let other =
+        if question.kind() == QuestionKind::Why { Vec::new() } else { drawn(&compared.courses[1]) };
     Ok(json!({ "factual": factual, "other": other }))
 }
 

@@ -29,7 +29,7 @@ impl Truth {
         let (chosen, moment) = question.moment(run, episodes)?;
         let change = question.asked_change(run, &moment)?;
         let claimed = run.explainer(&ask)?.compare(&moment, &change)?;
-        let length = claimed.counterfactual.len().max(claimed.factual.len());
+        let length = claimed.steps();
         let course =
             |change: &Change| run.real_course(chosen.source(), question.step, change, length);
         let (real, same) = (course(&change)?, course(&Change::default())?);

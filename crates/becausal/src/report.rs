@@ -330,7 +330,7 @@ fn explain(
     let others = actions.iter().filter(|action| *action != moment.action());
     let contrasts = others.map(|action| explainer.why_not(&moment, action));
     Ok(ReportStep {
-        why: explainer.why(&moment)?,
+        why: explainer.why_rather(&moment)?,
         contrasts: contrasts.collect::<Result<_, _>>()?,
         scene: None,
     })

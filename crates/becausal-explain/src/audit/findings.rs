@@ -52,7 +52,7 @@ impl Source {
     /// The course that it expects; `None` if it only says what changes.
     fn course(self, answer: &AuditAnswer) -> Option<&Trajectory> {
         match self {
-            Self::Explanations => Some(&answer.claimed.counterfactual),
+            Self::Explanations => Some(&answer.claimed.courses[1]),
             Self::Everything | Self::Direct => None,
             Self::Twin => answer.twin.as_ref(),
             Self::Reachable => answer.reachable.as_ref(),
@@ -113,7 +113,7 @@ impl Findings {
         direct: &[bool],
         auditor: &Auditor<'_>,
     ) {
-        let factual = effects(&answer.claimed.factual, step);
+        let factual = effects(&answer.claimed.courses[0], step);
         let real = effects(&answer.real, step);
         let differ = |effect, other: &Option<Vec<f64>>| {
             differs(auditor, effect, factual.as_deref(), other.as_deref(), auditor.params.threshold)
@@ -167,7 +167,7 @@ impl Findings {
     fn compare_curve(&mut self, answer: &AuditAnswer, horizon: usize, auditor: &Auditor<'_>) {
         for step in 0..horizon {
             let [factual, real, claimed] =
-                [&answer.claimed.factual, &answer.real, &answer.claimed.counterfactual]
+                [&answer.claimed.courses[0], &answer.real, &answer.claimed.courses[1]]
                     .map(|course| effects(course, step));
             for (&share, tally) in auditor.params.thresholds.iter().zip(&mut self.curve) {
                 for effect in 0..auditor.scale.effects() {
@@ -184,7 +184,7 @@ impl Findings {
     fn compare_rewards(&mut self, answer: &AuditAnswer, auditor: &Auditor<'_>) {
         let discount = auditor.params.discount;
         let negligible = auditor.scale.reward(auditor.params.threshold);
-        let factual = terms(&answer.claimed.factual, discount);
+        let factual = terms(&answer.claimed.courses[0], discount);
         let real = terms(&answer.real, discount);
         let differs = |other: &[f64], term: usize| (factual[term] - other[term]).abs() > negligible;
         let difference =
@@ -204,7 +204,7 @@ impl Findings {
                 (Some(claimed), _) => difference(claimed),
                 (None, Source::Direct) => {
                     let first = |course: &Trajectory| terms(&course.clone().shortened(1), discount);
-                    let [taken, other] = [&answer.claimed.factual, &answer.real].map(first);
+                    let [taken, other] = [&answer.claimed.courses[0], &answer.real].map(first);
                     taken.iter().sum::<f64>() - other.iter().sum::<f64>()
                 }
                 (None, _) => continue,
@@ -223,7 +223,7 @@ impl Findings {
             }
             if source == Source::Explanations
                 && (says.abs() > negligible || true_difference.abs() > negligible)
-                && let Some([low, high]) = answer.claimed.worth()
+                && let Some([low, high]) = answer.claimed.worth(None)
             {
                 let held =
                     low - negligible <= true_difference && true_difference <= high + negligible;
@@ -245,7 +245,7 @@ impl Findings {
         let discount = auditor.params.discount;
         let negligible = auditor.scale.reward(auditor.params.threshold);
         let Some(first) = case.answers.first() else { return };
-        let taken = first.claimed.factual.discounted(discount);
+        let taken = first.claimed.courses[0].discounted(discount);
         for (source, sums) in Source::ALL.into_iter().zip(&mut self.sources) {
             let claims = case.answers.iter().map(|answer| {
                 let claimed = source.course(answer)?.discounted(discount);

@@ -11,6 +11,12 @@ use crate::episode::Episode;
 use crate::error::Error;
 use crate::report::NEW_EPISODES;
 
+/// Steps that are only looked at, at most: one call of the model or the policy each, some seconds in all.
+const MAX_LOOKED_AT: usize = 5000;
+
+/// Steps in which every other action is simulated, at most: some seconds at the lander's size.
+const MAX_COMPARED: usize = 500;
+
 /// A decision that is worth a look.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundDecision {
@@ -167,15 +173,14 @@ impl Run {
     }
 }
 
-/// Steps that are looked at, evenly spread: answers about every other action take their time, a look at the step itself
-/// does not.
+/// Steps to look at, evenly spread over all of them.
 fn places(data: &Transitions, worth: Worth) -> Vec<(usize, usize)> {
     let all: Vec<(usize, usize)> = (0..data.episodes())
         .flat_map(|episode| (0..data.episode(episode).len()).map(move |step| (episode, step)))
         .collect();
     let most = match worth {
-        Worth::Surprising | Worth::Close => 5000,
-        Worth::Costly | Worth::Mistakes => 500,
+        Worth::Surprising | Worth::Close => MAX_LOOKED_AT,
+        Worth::Costly | Worth::Mistakes => MAX_COMPARED,
     };
     let count = all.len().min(most);
     (0..count).map(|at| all[at * all.len() / count]).collect()
