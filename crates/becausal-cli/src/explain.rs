@@ -8,7 +8,7 @@ use becausal::data::{schema_path, write_atomically};
 use becausal::explain::ExplainError;
 use becausal::render::number::brief;
 use becausal::{
-    Answer, Ask, Error, FoundDecision, Moment, ReadParams, Run, Worth, quoted, quoted_path, read,
+    Answer, Ask, Error, FoundDecision, Moment, ReadParams, Run, Worth, quoted_path, read,
 };
 use serde_json::{Value, json};
 
@@ -123,22 +123,16 @@ fn found(
     }
     let mut text = String::new();
     for (place, decision) in (1..).zip(&found) {
-        let which = match decision.seed {
-            Some(seed) => format!("--episode-seed {seed}"),
-            None => format!("--episode {}", decision.found.episode),
-        };
-        let step = decision.found.step;
-        let rival = decision.rival.as_ref().map_or_else(String::new, |rival| {
-            format!(" --why-not {} --horizon {}", quoted(rival), ask.horizon.of_chain())
-        });
         let _ = write!(
             text,
-            "{place}. {} at step {step}: {} {}\n   {}\n   becausal explain {} {which} --step {step}{rival}\n",
+            "{place}. {} at step {}: {} {}\n   {}\n   becausal explain {} {}\n",
             decision.action,
+            decision.found.step,
             brief(decision.found.amount),
             worth.meaning(),
             decision.sentence,
-            quoted_path(&arguments.run)
+            quoted_path(&arguments.run),
+            decision.options()
         );
     }
     Ok(text)

@@ -83,6 +83,11 @@ pub trait Dynamics: Sync {
     /// local action influence model.
     fn influence(&self, state: &[f64], action: &[f64]) -> Influence;
 
+    /// The same for several states and actions at once.
+    fn influences(&self, situations: &[Situation<'_>]) -> Vec<Influence> {
+        situations.iter().map(|(state, action)| self.influence(state, action)).collect()
+    }
+
     /// The same by the attention of the networks, which depends on the action alone; `None` for models
     /// without it.
     fn attention(&self, _action: &[f64]) -> Option<Influence> {
@@ -114,6 +119,9 @@ pub trait Dynamics: Sync {
         self.schema().effects()
     }
 }
+
+/// A state and the action taken in it.
+pub type Situation<'a> = (&'a [f64], &'a [f64]);
 
 /// The result of a step.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,7 +10,7 @@ use becausal_core::trajectory::Step;
 use becausal_nn::{Block, Distribution, Head};
 
 use super::coupling::Coupling;
-use super::dynamics::{Dynamics, Noise, Prediction};
+use super::dynamics::{Dynamics, Noise, Prediction, Situation};
 use super::influence::Influence;
 use super::member::{CHUNK_ROWS, Member};
 use super::target::Target;
@@ -149,7 +149,11 @@ impl Dynamics for WorldModel {
     }
 
     fn influence(&self, state: &[f64], action: &[f64]) -> Influence {
-        self.influence_here(state, action)
+        self.influences_here(&[(state, action)]).remove(0)
+    }
+
+    fn influences(&self, situations: &[Situation<'_>]) -> Vec<Influence> {
+        self.influences_here(situations)
     }
 
     fn attention(&self, action: &[f64]) -> Option<Influence> {

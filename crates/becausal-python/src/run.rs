@@ -380,7 +380,7 @@ impl PyRun {
     /// view that is returned is kept, or until its `stop()`.
     #[pyo3(signature = (*, port=0, open=true))]
     fn view(&self, py: Python<'_>, port: u16, open: bool) -> PyResult<PyView> {
-        let view = PyView::start(Arc::clone(&self.run), port)?;
+        let view = PyView::start(Arc::clone(&self.run), Arc::clone(&self.callbacks), port)?;
         if open {
             py.import("webbrowser")?.call_method1("open", (view.address(),))?;
         }

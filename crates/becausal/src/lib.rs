@@ -54,6 +54,7 @@ mod memory;
 mod record;
 mod report;
 pub mod run;
+mod subject;
 mod train;
 
 /// The [`Environment`] trait, recording, and the environments built in.

@@ -6,7 +6,7 @@ use becausal_core::Policy;
 use becausal_core::schema::{Role, Schema, suggestion};
 use becausal_core::trajectory::{Trajectory, TrajectoryError};
 use becausal_core::{Node, Part, Shape};
-use becausal_model::{Dynamics, Influence};
+use becausal_model::{Dynamics, Influence, Situation};
 
 /// How an influence comes about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,11 +139,9 @@ impl ExtendedGraph {
         origin: Origin,
     ) -> Result<Self, ChainError> {
         check_tau(tau)?;
-        let influences: Vec<Influence> = trajectory
-            .steps()
-            .iter()
-            .map(|step| dynamics.influence(&step.state, &step.action))
-            .collect();
+        let situations: Vec<Situation<'_>> =
+            trajectory.steps().iter().map(|step| (&step.state[..], &step.action[..])).collect();
+        let influences = dynamics.influences(&situations);
         let choices = policy.map(|policy| super::choices(policy, &trajectory));
         let parents = |effect| dynamics.parents(effect);
         Self::new(trajectory, parents, &influences, choices.as_deref(), tau, origin)
