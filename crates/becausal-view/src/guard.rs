@@ -55,7 +55,7 @@ impl Guard {
         let (token, rest) = path.split_once('/').unwrap_or((path, ""));
         let is_own =
             matches!(request.header("sec-fetch-site"), None | Some("same-origin" | "none"));
-        if !is_own && !(rest.is_empty() && is_link(request)) {
+        if !(is_own || rest.is_empty() && is_link(request)) {
             return Err(Response::refusal(403, "a page of another site may not ask"));
         }
         if self.knows(token) {

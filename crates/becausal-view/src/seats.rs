@@ -72,7 +72,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..20 {
                 scope.spawn(|| {
-                    let _seat = seats.take(Duration::from_secs(60)).expect("soon free");
+                    let _seat = seats.take(Duration::from_mins(1)).expect("soon free");
                     most.fetch_max(sitting.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                     std::thread::sleep(std::time::Duration::from_millis(2));
                     sitting.fetch_sub(1, Ordering::SeqCst);

@@ -21,7 +21,7 @@ use crate::seats::Seats;
 const JSON: &str = "application/json";
 
 /// How long a question waits for its turn. Whoever asks knows by then that others are being answered.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 const PAGE: &str = include_str!("page/view.html");
 const STYLE: &str = include_str!("page/view.css");
