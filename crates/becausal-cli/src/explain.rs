@@ -56,7 +56,10 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
         let inputs = arguments.data.iter().flat_map(|data| [data.clone(), schema_path(data)]);
         place::check(path, &inputs.collect::<Vec<_>>())?;
     }
-    let run = Run::open_with(&arguments.run, &opening(common))?;
+    let mut run = Run::open_with(&arguments.run, &opening(common))?;
+    if let Some(path) = &arguments.policy {
+        run = run.with_policy_of(path)?;
+    }
     if let Some(name) = &arguments.find {
         return found(common, arguments, &run, name, &ask);
     }

@@ -54,6 +54,7 @@ mod memory;
 mod record;
 mod report;
 pub mod run;
+mod saved_policy;
 mod train;
 
 /// The [`Environment`] trait, recording, and the environments built in.
@@ -89,4 +90,5 @@ pub use report::{ReportPage, ReportParams};
 pub use run::{
     Complete, FoundDecision, OpenParams, RealCourse, Run, RunScores, ScoredOn, Source, TurningPoint,
 };
+pub use saved_policy::{PolicyOwner, read_policy};
 pub use train::{TrainParams, TrainSummary, Trained, resume, resume_policy, train, train_policy};

@@ -13,6 +13,7 @@ use crate::episode::{Episode, replay_steps};
 use crate::error::Error;
 use crate::record::{Record, quoted, quoted_path};
 use crate::run::{Metrics, Run, ScoredOn};
+use crate::saved_policy::PolicyOwner;
 use becausal_core::text::counted;
 
 /// Other actions that a step is asked about, at most.
@@ -156,9 +157,10 @@ impl Run {
             scores: Some(self.report_scores(subject)),
             learning: self.learning()?,
             audit: self.audited(params),
-            audit_policy: if self.policy().is_some() { "its policy" } else { "random actions" }
-                .to_owned(),
-            subject: subject.words(episode),
+            audit_policy: self
+                .policy_owner()
+                .map_or_else(|| "random actions".to_owned(), |owner| owner.words()),
+            subject: subject.words(episode, self.policy_owner().as_ref()),
             remark: decision
                 .as_ref()
                 .map_or_else(String::new, |d| remark(d, places.len(), params.horizon)),
@@ -215,8 +217,12 @@ impl Run {
     fn report_scores(&self, subject: &Subject<'_>) -> ReportScores {
         if !subject.played.is_empty() {
             let on = format!(
-                "{} that the policy played after the training",
-                counted(subject.played.len(), "episode")
+                "{} that {}",
+                counted(subject.played.len(), "episode"),
+                match self.policy_owner() {
+                    Some(owner @ PolicyOwner::Agent(_)) => format!("{} played anew", owner.words()),
+                    _ => "the policy played after the training".to_owned(),
+                }
             );
             return ReportScores { scores: self.model().score(subject.data), on };
         }
@@ -307,10 +313,14 @@ impl ScoredOn {
 
 impl Subject<'_> {
     /// Which episode the page is about.
-    fn words(&self, episode: usize) -> String {
+    fn words(&self, episode: usize, owner: Option<&PolicyOwner>) -> String {
         match self.played.get(episode) {
             Some(played) => format!(
-                "An episode that the trained policy played from seed {}, always with its most likely action.",
+                "An episode that {} played from seed {}, always with its most likely action.",
+                match owner {
+                    Some(owner @ PolicyOwner::Agent(_)) => owner.words(),
+                    _ => "the trained policy".to_owned(),
+                },
                 played.seed()
             ),
             None => format!("Recorded episode {episode}, counted from 0."),

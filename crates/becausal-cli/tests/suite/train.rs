@@ -100,7 +100,7 @@ fn mistakes_are_told_before_anything_is_learned() {
     assert!(!path.join("r").exists());
     let wrong =
         refused(path, &["collect", "CartPole-v1", "-n", "5", "-o", "c.csv", "--policy", "r"], 1);
-    assert!(wrong.contains("is not a run directory"), "{wrong}");
+    assert!(wrong.contains("there is no such file or folder"), "{wrong}");
 }
 
 #[test]
