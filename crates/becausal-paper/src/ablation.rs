@@ -16,8 +16,8 @@ use crate::curves::{TRAININGS, refuse_other};
 use crate::number::{brief, counted, mean_and_deviation};
 use crate::{Common, Failure, progress};
 
-/// The settings as they are.
-const OURS: &str = "ours";
+/// The settings as they are. It is the training of the curves with the causal graph: one in the same folder is used.
+const OURS: &str = "causal";
 
 /// Settings that make the model read more than a strict discovery from all rows finds, each as if it were not there: the
 /// threshold of `fit`, the graph used from the first rows, edges forgotten, and all rows looked at.
@@ -27,7 +27,7 @@ const CHANGES: [&str; 4] =
 /// Arguments of `becausal-paper ablation`.
 #[derive(Args)]
 pub struct Arguments {
-    /// The folder for the results
+    /// The folder for the results; that of `curves` may be the same
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// An environment (repeatable; default: the paper's four)
@@ -51,7 +51,7 @@ pub struct Arguments {
 struct Ablation {
     id: &'static str,
     pairs: usize,
-    /// `ours`, then every change that changes something.
+    /// Our settings, then every change that changes something.
     kinds: Vec<&'static str>,
     trainings: Vec<Curve>,
 }
@@ -163,7 +163,7 @@ impl Ablation {
             let (mean, deviation) = mean_and_deviation(&returns);
             let mean_of = |value: fn(&Curve) -> f64| brief(mean_and_deviation(&all(value)).0);
             table.push([
-                (*kind).to_owned(),
+                if *kind == OURS { "ours".to_owned() } else { (*kind).to_owned() },
                 format!("{mean:.1}"),
                 format!("{deviation:.1}"),
                 returns.iter().map(|value| format!("{value:.1}")).collect::<Vec<_>>().join(" "),

@@ -40,6 +40,9 @@ pub struct Arguments {
     /// Seeds, one training of each kind per seed (default: 1,2,3; with --quick 1,2)
     #[arg(long, value_name = "S,S", value_delimiter = ',')]
     pub seeds: Vec<u64>,
+    /// A kind of training (repeatable; default: all four)
+    #[arg(long, value_name = "MODEL", value_parser = MODELS)]
+    pub model: Vec<String>,
     /// The settings: ours, or those in the paper's table
     #[arg(long, default_value = "default", value_parser = ["default", "paper"])]
     pub preset: String,
@@ -117,12 +120,15 @@ pub fn measure(
         ([], false) => vec![1, 2, 3],
         (seeds, _) => seeds.to_vec(),
     };
-    let total = benchmarks.len() * MODELS.len() * seeds.len();
+    let is_asked =
+        |model: &&str| arguments.model.is_empty() || arguments.model.iter().any(|m| m == model);
+    let models: Vec<&str> = MODELS.into_iter().filter(is_asked).collect();
+    let total = benchmarks.len() * models.len() * seeds.len();
     let mut begun = 0;
     let mut measured = Vec::new();
     for benchmark in benchmarks {
         let mut trainings = Vec::new();
-        for model in MODELS {
+        for &model in &models {
             let settings = settings(arguments, benchmark, model, change)?;
             for &seed in &seeds {
                 begun += 1;
@@ -216,6 +222,11 @@ fn interpolated(curve: &Curve, steps: f64) -> Option<f64> {
     Some(y0 + (y1 - y0) * (steps - x0 as f64) / (x1 - x0).max(1) as f64)
 }
 
+/// The kinds of model that there are trainings of.
+fn present(trainings: &[Curve]) -> Vec<&'static str> {
+    MODELS.into_iter().filter(|model| of_model(trainings, model).next().is_some()).collect()
+}
+
 pub fn of_model<'a>(trainings: &'a [Curve], model: &'a str) -> impl Iterator<Item = &'a Curve> {
     trainings.iter().filter(move |curve| curve.kind == model)
 }
@@ -233,8 +244,10 @@ fn write_files(folder: &Path, curves: &Curves) -> Result<(), Failure> {
     write_atomically(&folder.join(format!("{id}.svg")), drawing.svg().as_bytes())?;
     write_atomically(&folder.join(format!("{id}.png")), &drawing.png(PNG_SCALE)?)?;
     write_atomically(&folder.join(format!("{id}-edges.csv")), edges_csv(curves).as_bytes())?;
-    let drawing = curves.masks().chart(id)?.drawing();
-    write_atomically(&folder.join(format!("{id}-edges.svg")), drawing.svg().as_bytes())?;
+    if !curves.masks().trainings.is_empty() {
+        let drawing = curves.masks().chart(id)?.drawing();
+        write_atomically(&folder.join(format!("{id}-edges.svg")), drawing.svg().as_bytes())?;
+    }
     Ok(())
 }
 
@@ -257,7 +270,7 @@ pub fn chart(curves: &Curves) -> Result<Chart, Failure> {
     let Curves { id, trainings, by_hand, .. } = curves;
     let end = trainings.iter().filter_map(|c| c.points.last()).map(|(x, _)| *x).min().unwrap_or(1);
     let mut series = Vec::new();
-    for model in MODELS {
+    for model in present(trainings) {
         let point = |number: usize| {
             let x = end as f64 * number as f64 / CHART_POINTS as f64;
             let of_seeds: Option<Vec<f64>> =
@@ -280,7 +293,7 @@ pub fn chart(curves: &Curves) -> Result<Chart, Failure> {
         let at = |x: f64| SeriesPoint { x, mean, low: mean, high: mean };
         series.push(Series { name: BY_HAND.to_owned(), points: vec![at(first), at(end as f64)] });
     }
-    let seeds = of_model(trainings, MODELS[0]).count();
+    let seeds = present(trainings).first().map_or(0, |model| of_model(trainings, model).count());
     let title = format!("{id}: mean and range of {}", counted(seeds, "seed"));
     Ok(Chart::new(title, "real steps", "mean return", series)?)
 }
@@ -309,7 +322,7 @@ fn as_text(curves: &Curves) -> String {
         ("evaluation episodes", Alignment::Right),
         ("seconds", Alignment::Right),
     ]);
-    for model in MODELS {
+    for model in present(trainings) {
         let returns: Vec<f64> = of_model(trainings, model).map(|c| c.final_return).collect();
         let (mean, deviation) = mean_and_deviation(&returns);
         let seconds: Vec<f64> = of_model(trainings, model).map(|curve| curve.seconds).collect();
@@ -333,7 +346,7 @@ fn as_text(curves: &Curves) -> String {
          episodes beside the real steps chose. Seconds: mean per training.\n{}\n",
         table.lines(),
         counted(curves.evaluation_episodes, "new episode"),
-        curves.masks().words(),
+        if curves.masks().trainings.is_empty() { String::new() } else { curves.masks().words() },
     )
 }
 

@@ -53,6 +53,7 @@ impl Learning {
             output: folder.path().join("curves"),
             env: environments.to_vec(),
             seeds: size.seeds.to_vec(),
+            model: Vec::new(),
             preset: "default".to_owned(),
             resume: false,
             quick: size.quick,
