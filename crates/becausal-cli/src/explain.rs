@@ -125,10 +125,12 @@ fn found(
         return Ok(format!("No {what} were found.\n"));
     }
     let mut text = String::new();
+    let agent = arguments.policy.as_deref();
+    let agent = agent.map_or_else(String::new, |path| format!("--policy {} ", quoted_path(path)));
     for (place, decision) in (1..).zip(&found) {
         let which = match decision.seed {
-            Some(seed) => format!("--episode-seed {seed}"),
-            None => format!("--episode {}", decision.found.episode),
+            Some(seed) => format!("{agent}--episode-seed {seed}"),
+            None => format!("{agent}--episode {}", decision.found.episode),
         };
         let step = decision.found.step;
         let rival = decision.rival.as_ref().map_or_else(String::new, |rival| {

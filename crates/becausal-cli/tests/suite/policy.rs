@@ -79,6 +79,10 @@ fn a_run_without_a_policy_can_be_asked_about_one() {
     assert_ne!(about("agent"), about("beginner"), "the answer is about the agent that is given");
     let file = about("agent/policy/manifest.json");
     assert_eq!(about("agent"), file, "by its run or by a file");
+    let found =
+        done(at, &["explain", "run", "--find", "close", "--count", "1", "--policy", "agent"]);
+    let again = "becausal explain run --policy agent --episode-seed ";
+    assert!(found.contains(again), "a command that asks about the same agent: {found}");
     // The run itself stays as it was.
     assert!(Run::open(at.join("run")).expect("a run").policy().is_none());
 }
