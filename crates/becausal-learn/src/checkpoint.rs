@@ -112,7 +112,10 @@ impl Training {
         training.real_steps = at_most("real_steps", MAX_STEPS)?;
         training.next_graph = count("next_graph")?;
         training.evaluated = evaluated(&state["evaluated"]).ok_or_else(|| missing("evaluated"))?;
-        training.confirmed = confirmed(&state["confirmed"]).ok_or_else(|| missing("confirmed"))?;
+        training.confirmed = match &state["confirmed"] {
+            Value::Null => None,
+            found => Some(confirmed(found).ok_or_else(|| missing("confirmed"))?),
+        };
         let rows = count("rows")?;
         let number = |at: usize| state["returns"][at].as_f64().ok_or_else(|| missing("returns"));
         training.returns = Running { count: number(0)?, mean: number(1)?, squares: number(2)? };
@@ -192,13 +195,10 @@ fn evaluated(value: &Value) -> Option<Evaluated> {
     Some(Evaluated { episodes, steps })
 }
 
-/// The policy that reached `until` twice, if there is one; `None` where that cannot be read.
-fn confirmed(value: &Value) -> Option<Option<Confirmed>> {
-    if value.is_null() {
-        return Some(None);
-    }
+/// The policy that reached `until` twice.
+fn confirmed(value: &Value) -> Option<Confirmed> {
     let mean = value[0].as_f64().filter(|mean| mean.is_finite())?;
-    Some(Some(Confirmed { mean, real_steps: counter(&value[1], MAX_STEPS)? }))
+    Some(Confirmed { mean, real_steps: counter(&value[1], MAX_STEPS)? })
 }
 
 /// The seed and the actions of each unfinished episode.

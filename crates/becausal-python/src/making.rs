@@ -27,7 +27,7 @@ fn with_agent(
 ) -> PyResult<(FitParams, Adapters)> {
     let (params, is_ours) = match policy {
         None => (params, false),
-        Some(given) => with_own_policy(params, given)?,
+        Some(given) => with_own_policy(params, given),
     };
     let policy = policy.filter(|_| !is_ours);
     let front = log.py().import("becausal._front")?;
@@ -37,16 +37,16 @@ fn with_agent(
 }
 
 /// Takes the policy of a run, or of the folder of one; whether it is one.
-fn with_own_policy(params: FitParams, given: &Bound<'_, PyAny>) -> PyResult<(FitParams, bool)> {
+fn with_own_policy(params: FitParams, given: &Bound<'_, PyAny>) -> (FitParams, bool) {
     if let Ok(run) = given.cast::<PyRun>() {
-        return Ok(match run.get().own_policy() {
+        return match run.get().own_policy() {
             Some(policy) => (params.policy(policy.clone()), true),
             None => (params, false),
-        });
+        };
     }
     match given.extract::<PathBuf>() {
-        Ok(path) if path.is_dir() => Ok((params.policy_file(path), true)),
-        _ => Ok((params, false)),
+        Ok(path) if path.is_dir() => (params.policy_file(path), true),
+        _ => (params, false),
     }
 }
 

@@ -344,7 +344,8 @@ impl PyRun {
         let at_random = policy.as_ref().map_or(self.run.policy().is_none(), is_random);
         if let Some(other) = policy.as_ref().filter(|other| !at_random && !other.exists()) {
             return Err(error::invalid(format!(
-                "`policy` is {other:?}, expected \"random\", the folder of a trained run, or None"
+                "`policy` is \"{}\", expected \"random\", the folder of a trained run, or None",
+                other.display()
             )));
         }
         let audit = self.ask(py, progress, move |run, progress| {

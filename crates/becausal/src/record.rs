@@ -69,6 +69,7 @@ pub struct FitRecord {
 
 /// A [`FitRecord`] as its file has it.
 #[derive(Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an answer to another question")]
 struct FitFile {
     command: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
