@@ -98,7 +98,8 @@ pub enum Command {
     #[command(after_help = "Examples:\n  becausal fit data.parquet -o run\n  \
         becausal fit log.csv --schema schema.toml --graph graph.json -o run\n  \
         becausal fit data.parquet -o run --compare   # with dense and trivial models beside it\n  \
-        becausal fit data.parquet -o run --test fresh.parquet   # scored on another recording\n\n\
+        becausal fit data.parquet -o run --test fresh.parquet   # scored on another recording\n  \
+        becausal fit played.parquet --policy agent -o run       # explains an agent that exists\n\n\
         The graph is discovered first if none is given. About a tenth of the rows, in whole episodes, is held out, \
         before discovery, to show how good the model is. The run directory is what `explain` and `audit` need.")]
     Fit(Fit),
@@ -266,7 +267,8 @@ pub struct Train {
     /// Total number of real steps (default: as the preset says)
     #[arg(long, value_name = "N")]
     pub steps: Option<NonZeroUsize>,
-    /// Stop when an evaluation reaches this mean return, by the environment's own reward
+    /// Stop when a policy reaches this mean return, by the environment's own reward, in two evaluations with different
+    /// episodes
     #[arg(long, value_name = "RETURN", value_parser = parse_finite, allow_negative_numbers = true)]
     pub until: Option<f64>,
     /// The settings to begin with: ours, or those of the paper's table
@@ -296,6 +298,9 @@ pub struct Explain {
     /// Explain a step of these recorded transitions (default: those of the run)
     #[arg(long, value_name = "DATA")]
     pub data: Option<PathBuf>,
+    /// Explain this agent: the folder of a trained run, or of its policy (default: the policy of this run)
+    #[arg(long, value_name = "RUN|FILE")]
+    pub policy: Option<PathBuf>,
     /// The episode of the recorded transitions, counted from 0
     #[arg(long, value_name = "E", default_value_t = 0, conflicts_with = "episode_seed")]
     pub episode: usize,
@@ -355,7 +360,7 @@ pub struct Audit {
     /// The run whose explanations are examined
     pub run: PathBuf,
     /// Who acts: `random`, or the folder of a trained run or of its policy (default: the policy of this run)
-    #[arg(long, value_name = "random|RUN")]
+    #[arg(long, value_name = "random|RUN|FILE")]
     pub policy: Option<PathBuf>,
     /// In how many states all other actions are tried
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -395,6 +400,9 @@ pub struct Fit {
     /// Another recording to score on (default: about a tenth of the rows of DATA)
     #[arg(long, value_name = "DATA")]
     pub test: Option<PathBuf>,
+    /// The agent to explain: the folder of a trained run, or of its policy. The run keeps the policy (default: none)
+    #[arg(long, value_name = "RUN|FILE")]
+    pub policy: Option<PathBuf>,
     /// Networks in the ensemble, each from its own sample of the episodes
     #[arg(long, value_name = "N", default_value = "5")]
     pub members: NonZeroUsize,

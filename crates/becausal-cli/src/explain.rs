@@ -56,7 +56,10 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
         let inputs = arguments.data.iter().flat_map(|data| [data.clone(), schema_path(data)]);
         place::check(path, &inputs.collect::<Vec<_>>())?;
     }
-    let run = Run::open_with(&arguments.run, &opening(common))?;
+    let mut run = Run::open_with(&arguments.run, &opening(common))?;
+    if let Some(path) = &arguments.policy {
+        run = run.with_policy_of(path)?;
+    }
     if let Some(name) = &arguments.find {
         return found(common, arguments, &run, name, &ask);
     }
@@ -122,10 +125,12 @@ fn found(
         return Ok(format!("No {what} were found.\n"));
     }
     let mut text = String::new();
+    let agent = arguments.policy.as_deref();
+    let agent = agent.map_or_else(String::new, |path| format!("--policy {} ", quoted_path(path)));
     for (place, decision) in (1..).zip(&found) {
         let _ = write!(
             text,
-            "{place}. {} at step {}: {} {}\n   {}\n   becausal explain {} {}\n",
+            "{place}. {} at step {}: {} {}\n   {}\n   becausal explain {} {agent}{}\n",
             decision.action,
             decision.found.step,
             brief(decision.found.amount),

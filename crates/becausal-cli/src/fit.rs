@@ -44,6 +44,9 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     if let Some(path) = &arguments.graph {
         params = params.graph_file(path)?;
     }
+    if let Some(path) = &arguments.policy {
+        params = params.policy_file(path);
+    }
     let run = fit(&log, &params)?;
     run.save_to(&place)?;
     let seconds = started.elapsed().as_secs_f64();
@@ -54,6 +57,7 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
         return Ok(describe::line(&json_of(arguments, &run, summary, seconds)));
     }
     let mut text = told(arguments, &run, summary);
+    text.push_str(&told_policy(&run, summary));
     text.push_str(&told_shortfalls(&summary.shortfalls));
     let scored = run.scores();
     if arguments.compare {
@@ -62,7 +66,9 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
         text.push_str(&scores_table(&scored.scores, scored.on));
     }
     let output = quoted_path(&arguments.output);
-    let _ = writeln!(text, "\nNext: becausal explain {output} --step 0");
+    let plays = run.policy().is_some() && run.environment().is_some();
+    let which = if plays { "--episode-seed 0 " } else { "" };
+    let _ = writeln!(text, "\nNext: becausal explain {output} {which}--step 0");
     Ok(text)
 }
 
@@ -72,6 +78,7 @@ fn claimed(arguments: &Fit) -> Result<Claim, Failure> {
     let mut inputs = place::inputs_of_log(&arguments.data, &arguments.columns);
     inputs.extend(arguments.test.clone());
     inputs.extend(arguments.graph.clone());
+    inputs.extend(arguments.policy.clone());
     for input in inputs {
         place.refuse_input(&input).map_err(Error::from)?;
     }
@@ -105,6 +112,8 @@ fn json_of(arguments: &Fit, run: &Run, summary: &FitSummary, seconds: f64) -> Va
         "scored_on": scored.on.words(),
         "seconds": seconds,
         "shortfalls": shortfalls,
+        "policy": arguments.policy,
+        "agreement": summary.agreement,
     });
     if arguments.compare {
         let each = summary
@@ -160,6 +169,18 @@ fn told(arguments: &Fit, run: &Run, summary: &FitSummary) -> String {
         counted(data.episodes(), "episode"),
         counted(steps, "step"),
     )
+}
+
+/// Whose policy the run explains, and whether the log is one of it.
+fn told_policy(run: &Run, summary: &FitSummary) -> String {
+    let Some(owner) = run.policy_owner() else { return String::new() };
+    let agreement = summary.agreement.map_or_else(String::new, |share| {
+        format!(
+            "; its most likely action is the recorded one in {:.1} % of the rows",
+            100.0 * share
+        )
+    });
+    format!("Answers are about {}{agreement}.\n\n", owner.words())
 }
 
 /// Effects that the causes found do not explain fully.

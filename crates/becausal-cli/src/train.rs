@@ -159,6 +159,8 @@ fn json_of(
         "edges": summary.edges,
         "until": arguments.until,
         "reached_at": summary.reached_at,
+        "evaluation_episodes": summary.evaluated.episodes,
+        "evaluation_steps": summary.evaluated.steps,
         "epochs": summary.epochs,
         "model": config.settings.model.name(),
         "environment": config.environment,
@@ -172,6 +174,7 @@ fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
     let evaluation = &summary.evaluation;
     let mut text = format!(
         "{}: {} in {} ({} s, of which {} s learning), then {} recorded to explain it\n\
+         {} with {} chose the policy beside them\n\
          mean return of the best policy in {}: {} as the environment pays, {} by the schema's \
          reward terms (standard deviation {})\n",
         arguments.output.display(),
@@ -180,6 +183,8 @@ fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
         brief(seconds),
         brief(summary.learning_seconds),
         counted(summary.recorded_steps, "real step"),
+        counted(summary.evaluated.episodes, "evaluation episode"),
+        counted(summary.evaluated.steps, "step"),
         counted(evaluation.returns.len(), "new episode"),
         brief(evaluation.native_mean()),
         brief(evaluation.mean()),
@@ -188,10 +193,14 @@ fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
     match (arguments.until, summary.reached_at) {
         (Some(until), Some(steps)) => {
             let steps = counted(steps, "real step");
-            let _ = writeln!(text, "an evaluation reached {} after {steps}", brief(until));
+            let _ = writeln!(text, "two evaluations reached {} after {steps}", brief(until));
         }
         (Some(until), None) => {
-            let _ = writeln!(text, "no evaluation reached {}", brief(until));
+            let _ = writeln!(
+                text,
+                "no policy reached {} in two evaluations with different episodes",
+                brief(until)
+            );
         }
         _ => {}
     }

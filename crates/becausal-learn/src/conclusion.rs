@@ -31,7 +31,7 @@ impl Training {
     pub fn final_evaluation(&self) -> Result<Evaluation, LearningError> {
         let key = Purpose::FinalEvaluation as u32;
         let episodes = self.settings.evaluation_episodes;
-        evaluate(self.best_agent(), &self.environment, episodes, self.seed, key)
+        evaluate(self.best_agent(), &self.environment, episodes, self.seed, &[key])
     }
 
     /// Prepares explanations: records `final_rows` more steps of the best agent, finds the graph from all

@@ -51,11 +51,15 @@ impl Training {
         self.tell("evaluating");
         self.epoch += 1;
         if self.epoch.is_multiple_of(self.settings.evaluate_every) || self.is_done() {
-            report.evaluation = Some(self.evaluate()?);
+            let evaluation = self.evaluate()?;
+            report.confirmation = self.confirm(&evaluation)?;
+            report.evaluation = Some(evaluation);
         }
         report.epoch = self.epoch;
         report.real_steps = self.real_steps;
         report.edges = self.edges();
+        report.edges_in_use = self.edges_in_use();
+        report.evaluated = self.evaluated;
         report.rate = self.ppo_options().rate;
         report.clip = self.ppo_options().weights.clip;
         report.seconds = started.elapsed().as_secs_f64();

@@ -141,11 +141,12 @@ settings! {
     final_rows: usize = 20_000,
 }
 
-/// The built-in settings of each environment.
+/// The built-in settings of each environment. The landers share a file; what differs with throttles instead of engines is
+/// in tables whose names end in `-continuous`.
 const PRESETS: [(&str, &str); 4] = [
     ("CartPole-v1", include_str!("presets/cart_pole.toml")),
     ("LunarLander-v3", include_str!("presets/lunar_lander.toml")),
-    ("LunarLanderContinuous-v3", include_str!("presets/lunar_lander_continuous.toml")),
+    ("LunarLanderContinuous-v3", include_str!("presets/lunar_lander.toml")),
     ("BuildMarine-v0", include_str!("presets/build_marine.toml")),
 ];
 
@@ -168,16 +169,26 @@ impl Settings {
         let document = Document::parse(text).map_err(|error| wrong(error.to_string()))?;
         let mut settings = Self::default();
         let Some(Item::Table(table)) = document.get(preset) else {
-            let known = document.iter().map(|(name, _)| name).filter(|n| !n.ends_with("-free"));
+            let known = document.iter().map(|(name, _)| name).filter(|name| !name.contains('-'));
             let hint = suggestion(preset, known.collect::<Vec<_>>());
             return Err(wrong(format!("{environment} has no preset `{preset}` ({hint})")));
         };
         settings.take(table, environment)?;
+        let is_continuous = environment.contains("Continuous");
+        let take =
+            |settings: &mut Self, ending: &str| match document.get(&format!("{preset}{ending}")) {
+                Some(Item::Table(table)) => settings.take(table, environment),
+                _ => Ok(()),
+            };
+        if is_continuous {
+            take(&mut settings, "-continuous")?;
+        }
         settings.model = model.unwrap_or(settings.model);
-        if settings.model == Imagination::None
-            && let Some(Item::Table(table)) = document.get(&format!("{preset}-free"))
-        {
-            settings.take(table, environment)?;
+        if settings.model == Imagination::None {
+            take(&mut settings, "-free")?;
+            if is_continuous {
+                take(&mut settings, "-free-continuous")?;
+            }
         }
         Ok(settings)
     }

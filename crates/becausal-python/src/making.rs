@@ -16,6 +16,43 @@ use crate::run::PyRun;
 use crate::seed::Seed;
 use crate::work::work;
 
+/// The adapters of the environment and of the agent that a run is made for, where they are Python's; the policy of a
+/// run of ours goes into the parameters.
+fn with_agent(
+    params: FitParams,
+    log: &Bound<'_, PyLog>,
+    env: Option<&Bound<'_, PyAny>>,
+    policy: Option<&Bound<'_, PyAny>>,
+    normalize: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(FitParams, Adapters)> {
+    let (params, is_ours) = match policy {
+        None => (params, false),
+        Some(given) => with_own_policy(params, given),
+    };
+    let policy = policy.filter(|_| !is_ours);
+    let front = log.py().import("becausal._front")?;
+    let given = front.call_method1("adapters_of_log", (log, env, policy, normalize))?;
+    let (environment, agent): (Option<Py<PyAny>>, Option<Py<PyAny>>) = given.extract()?;
+    Ok((params, (environment, agent.filter(|_| !is_ours))))
+}
+
+/// Takes the policy of a run, or of the folder of one; whether it is one.
+fn with_own_policy(params: FitParams, given: &Bound<'_, PyAny>) -> (FitParams, bool) {
+    if let Ok(run) = given.cast::<PyRun>() {
+        return match run.get().own_policy() {
+            Some(policy) => (params.policy(policy.clone()), true),
+            None => (params, false),
+        };
+    }
+    match given.extract::<PathBuf>() {
+        Ok(path) if path.is_dir() => (params.policy_file(path), true),
+        _ => (params, false),
+    }
+}
+
+/// The adapters of an environment and of an agent.
+type Adapters = (Option<Py<PyAny>>, Option<Py<PyAny>>);
+
 /// A graph as the user gives it: an object, or the path of a `graph.json`.
 fn with_graph(params: FitParams, given: &Bound<'_, PyAny>) -> PyResult<FitParams> {
     if let Ok(graph) = given.cast::<PyGraph>() {
@@ -31,7 +68,9 @@ fn with_graph(params: FitParams, given: &Bound<'_, PyAny>) -> PyResult<FitParams
 /// used instead of a discovery. `model` is `causal`, `full` (reads everything) or `mlp`. `members` networks are
 /// fitted, each for at most `steps` steps (default: 5 and 2000). A share `held_out` of the rows (default: 0.1) is
 /// held out before the discovery, to score the model; with `test` another log is. `compare` fits the other models,
-/// too. `progress` is `False`, or a function of task, done, total, unit and note; what it raises stops the fit.
+/// too. `policy` is the agent to explain, as in `record`: an object, the path of a .zip or .onnx file, or a run of ours or its
+/// folder, whose policy the run then keeps when it is saved. `env` is the environment of the log where that does not say,
+/// and `normalize` the VecNormalize of an agent. `progress` is `False`, or a function of task, done, total, unit and note; what it raises stops the fit.
 ///
 /// >>> run = becausal.fit(log, members=2, steps=200)
 /// >>> run.graph.parents("outside'")
@@ -39,8 +78,8 @@ fn with_graph(params: FitParams, given: &Bound<'_, PyAny>) -> PyResult<FitParams
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 #[pyo3(
-    signature = (log, *, seed=Seed(0), eta=None, graph=None, model="causal", members=None, steps=None, held_out=None, test=None, compare=false, progress=None),
-    text_signature = "(log, *, seed=0, eta=None, graph=None, model='causal', members=None, steps=None, held_out=None, test=None, compare=False, progress=None)"
+    signature = (log, *, seed=Seed(0), eta=None, graph=None, model="causal", members=None, steps=None, held_out=None, test=None, compare=false, policy=None, env=None, normalize=None, progress=None),
+    text_signature = "(log, *, seed=0, eta=None, graph=None, model='causal', members=None, steps=None, held_out=None, test=None, compare=False, policy=None, env=None, normalize=None, progress=None)"
 )]
 pub fn fit(
     py: Python<'_>,
@@ -54,6 +93,9 @@ pub fn fit(
     held_out: Option<f64>,
     test: Option<&Bound<'_, PyLog>>,
     compare: bool,
+    policy: Option<&Bound<'_, PyAny>>,
+    env: Option<&Bound<'_, PyAny>>,
+    normalize: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyRun> {
     let kind = ModelKind::of(model).ok_or_else(|| {
@@ -78,17 +120,16 @@ pub fn fit(
     if let Some(graph) = graph {
         params = with_graph(params, graph)?;
     }
+    let (params, (environment, agent)) = with_agent(params, log, env, policy, normalize)?;
     let given = Arc::clone(&log.get().log);
     let run = work(py, progress, None, move |listener| {
         becausal::fit(&given, &params.progress(listener))
     })?;
     let run = PyRun::new(run);
-    let (environment, policy) = (&log.get().environment, &log.get().policy);
-    if environment.is_none() && policy.is_none() {
+    if environment.is_none() && agent.is_none() {
         return Ok(run);
     }
-    let cloned = |object: &Option<Py<PyAny>>| object.as_ref().map(|it| it.clone_ref(py));
-    run.with_adapters(cloned(environment), cloned(policy))
+    run.with_adapters(environment, agent)
 }
 
 /// Discovers the causal graph of a log.

@@ -121,6 +121,11 @@ impl PyRun {
         Ok(Self { run: Arc::new(run), callbacks })
     }
 
+    /// The policy of a training or of a fit, where no Python agent takes its place.
+    pub fn own_policy(&self) -> Option<&becausal::learn::ActorCritic> {
+        self.run.own_policy()
+    }
+
     fn answer(
         &self,
         py: Python<'_>,
@@ -176,6 +181,12 @@ impl PyRun {
     #[getter]
     fn has_policy(&self) -> bool {
         self.run.policy().is_some()
+    }
+
+    /// Whose policy it is, in words: `its policy` of a training, or `the policy of agent` of a fit; `None` without one.
+    #[getter]
+    fn policy_owner(&self) -> Option<String> {
+        self.run.policy_owner().map(|owner| owner.words())
     }
 
     /// Whether it can play in the environment.
@@ -313,7 +324,7 @@ impl PyRun {
     }
 
     /// How often the answers hold in the environment: under the agent's policy if it is known, otherwise
-    /// under random actions. `policy="random"` asks for random actions.
+    /// under random actions. `policy="random"` asks for random actions; the path of a trained run asks for its policy.
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     #[pyo3(
         signature = (*, states=200, horizon=5, discount=1.0, seed=Seed(0), policy=None, progress=None),
@@ -326,20 +337,26 @@ impl PyRun {
         horizon: usize,
         discount: f64,
         seed: Seed,
-        policy: Option<&str>,
+        policy: Option<PathBuf>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyAudit> {
-        if let Some(other) = policy.filter(|policy| *policy != "random") {
+        let is_random = |policy: &PathBuf| policy.as_os_str() == "random";
+        let at_random = policy.as_ref().map_or(self.run.policy().is_none(), is_random);
+        if let Some(other) = policy.as_ref().filter(|other| !at_random && !other.exists()) {
             return Err(error::invalid(format!(
-                "`policy` is {other:?}, expected \"random\" or None"
+                "`policy` is \"{}\", expected \"random\", the folder of a trained run, or None",
+                other.display()
             )));
         }
-        let at_random = policy.is_some() || self.run.policy().is_none();
         let audit = self.ask(py, progress, move |run, progress| {
             let seed = seed.0;
             let params =
                 AuditParams { states, horizon, discount, seed, progress, ..AuditParams::default() };
-            if at_random { run.audit_at_random(&params) } else { run.audit(&params) }
+            match policy {
+                _ if at_random => run.audit_at_random(&params),
+                Some(folder) => run.audit_of(folder, &params),
+                None => run.audit(&params),
+            }
         })?;
         Ok(PyAudit { audit })
     }

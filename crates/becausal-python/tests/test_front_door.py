@@ -139,6 +139,35 @@ def test_what_is_wrong_is_said(wrong, error, words, run, log) -> None:
     assert isinstance(raised.value, becausal.Error)
 
 
+def test_a_model_is_made_afterwards_for_an_agent_that_exists(log, tmp_path) -> None:
+    small = (
+        "warm_up = 150\nepoch_steps = 50\nmembers = 1\nmodel_width = 8\nfit_steps_first = 20\nfit_steps = 20\nrounds = 2\n"
+        "samples = 256\nevaluation_episodes = 3\nfinal_fit_steps = 20\nfinal_rows = 300"
+    )
+    agent = becausal.train("CartPole-v1", tmp_path / "agent", steps=300, settings=small, progress=False)
+    quick = {"members": 1, "steps": 40, "progress": False}
+    alone = becausal.fit(agent.data, **quick)
+    assert not alone.has_policy and alone.policy_owner is None
+    for given in (tmp_path / "agent", str(tmp_path / "agent" / "policy"), agent):
+        run = becausal.fit(agent.data, policy=given, **quick)
+        assert run.policy_owner is not None
+        assert run.play(3).reward == agent.play(3).reward
+    run.save(tmp_path / "run")
+    again = becausal.open(tmp_path / "run")
+    assert again.play(3).reward == agent.play(3).reward, "the policy is kept in the folder"
+    assert again.audit(states=3, progress=False).cases
+    assert alone.audit(states=3, policy=tmp_path / "agent", progress=False).cases
+    with pytest.raises(becausal.Error, match="the policy is for CartPole-v1"):
+        becausal.fit(log, policy=tmp_path / "agent", **quick)
+    # A Python agent in the place of one of ours.
+    other = becausal.fit(agent.data, policy=lambda observation: 0, **quick)
+    assert {step["push"] for step in _actions(other.play(3))} == {"left"}
+
+
+def _actions(episode: becausal.Episode) -> list[dict[str, object]]:
+    return [episode.at(step).action for step in range(len(episode))]
+
+
 def test_what_a_listener_raises_stops_the_work(log) -> None:
     class Enough(Exception):
         pass

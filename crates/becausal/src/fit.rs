@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use becausal_core::data::Transitions;
 use becausal_core::progress::{Listener, Progress};
+use becausal_core::schema::Kind;
 use becausal_core::text::read_text;
-use becausal_core::{MemoryLimit, Schema, Stream};
+use becausal_core::{MemoryLimit, Policy, Schema, Stream};
 use becausal_discovery::{CausalGraph, DiscoverParams, Reason, discover};
+use becausal_learn::ActorCritic;
 use becausal_model::{
     Checked, FitData, FitError, FitReport, MAX_MEMBERS, ModelKind, ModelParams, Scores, Shortfall,
     Structure, WorldModel,
@@ -18,6 +20,7 @@ use crate::log::Log;
 use crate::memory::{check_discovery, check_fit};
 use crate::record::{FitRecord, HELD_OUT, Record};
 use crate::run::{MAX_GRAPH_BYTES, Run};
+use crate::saved_policy::read_policy;
 
 /// With fewer recordings, stretches of them are held out: too little would be left of so few.
 const MIN_RECORDINGS: usize = 4;
@@ -49,9 +52,19 @@ pub struct FitParams {
     steps: usize,
     held_out: f64,
     test: Option<Log>,
+    policy: Option<GivenPolicy>,
     compare: bool,
     memory: MemoryLimit,
     progress: Listener,
+}
+
+/// The policy of an agent that exists, which the run is to explain.
+#[derive(Debug, Clone)]
+enum GivenPolicy {
+    /// It is in memory.
+    Here(Box<ActorCritic>),
+    /// It is in this file or folder.
+    At(PathBuf),
 }
 
 impl Default for FitParams {
@@ -67,6 +80,7 @@ impl Default for FitParams {
             steps: model.steps,
             held_out: HELD_OUT,
             test: None,
+            policy: None,
             compare: false,
             memory: MemoryLimit::default(),
             progress: Listener::default(),
@@ -136,6 +150,19 @@ impl FitParams {
         Self { test: Some(log), ..self }
     }
 
+    /// Explains this agent: the run keeps its policy, and its answers, new episodes and audits are about it.
+    #[must_use]
+    pub fn policy(self, policy: ActorCritic) -> Self {
+        Self { policy: Some(GivenPolicy::Here(Box::new(policy))), ..self }
+    }
+
+    /// The same with the policy in the folder of a run, in its folder `policy`, or by a file in that folder. It is read
+    /// before the fit, which knows its variables.
+    #[must_use]
+    pub fn policy_file(self, path: impl Into<PathBuf>) -> Self {
+        Self { policy: Some(GivenPolicy::At(path.into())), ..self }
+    }
+
     /// Fits the other kinds of networks and the trivial baselines too: [`Run::compared`].
     #[must_use]
     pub fn compare(self, compare: bool) -> Self {
@@ -200,6 +227,10 @@ impl FitParams {
             missing: log.source.missing,
             graph: self.graph_file.as_ref().map(shown),
             test: self.test.as_ref().and_then(|test| test.source.data.as_ref()).map(shown),
+            policy: match &self.policy {
+                Some(GivenPolicy::At(path)) => Some(shown(path)),
+                _ => None,
+            },
             model: self.model,
             members: self.members,
             steps: self.steps,
@@ -210,6 +241,7 @@ impl FitParams {
             stretches: has_few_recordings(log.transitions()),
             graph_given: self.graph.is_some(),
             test_given: self.test.is_some(),
+            policy_given: self.policy.is_some(),
             origin: log.origin().cloned(),
         }
     }
@@ -257,6 +289,9 @@ pub struct FitSummary {
     pub shortfalls: Vec<Shortfall>,
     /// How each kind of model predicts, where that was asked for.
     pub compared: Vec<(ModelKind, Scores)>,
+    /// In which share of the recorded steps the given policy's most likely action is the recorded one; `None` without a
+    /// policy, and where an action is a continuous number.
+    pub agreement: Option<f64>,
 }
 
 /// Learns from a log: holds episodes out, discovers the causal graph, fits the world model, checks it
@@ -278,6 +313,7 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
             got: format!("one of `{}`", test.schema().name()),
         });
     }
+    let policy = given_policy(params, &schema)?;
     check_fit(&params.model_params(), &schema, data.len(), params.memory)?;
     if params.graph.is_none() {
         check_discovery(data, params.memory)?;
@@ -320,9 +356,10 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
             got: params.model.name().to_owned(),
         });
     };
-    let summary = FitSummary { report, shortfalls, compared };
+    let agreement = policy.as_ref().and_then(|policy| agreement(policy, data));
+    let summary = FitSummary { report, shortfalls, compared, agreement };
     let record = Record::Fit(params.record(log));
-    Run::fitted(
+    let run = Run::fitted(
         record,
         data.clone(),
         Some(graph),
@@ -330,7 +367,41 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
         scored_on,
         summary,
         params.progress.clone(),
-    )
+    )?;
+    Ok(run.of_agent(policy))
+}
+
+/// The policy of the agent that the run is to explain, if there is one.
+fn given_policy(params: &FitParams, schema: &Arc<Schema>) -> Result<Option<ActorCritic>, Error> {
+    match &params.policy {
+        None => Ok(None),
+        Some(GivenPolicy::At(path)) => read_policy(path, schema).map(Some),
+        Some(GivenPolicy::Here(policy)) if **policy.schema() == **schema => {
+            Ok(Some(ActorCritic::clone(policy)))
+        }
+        Some(GivenPolicy::Here(policy)) => Err(Error::Parameter {
+            parameter: "policy",
+            expected: "one with the schema of the log",
+            got: format!("one for `{}`", policy.schema().name()),
+        }),
+    }
+}
+
+/// In which share of the rows the most likely action is the recorded one.
+fn agreement(policy: &ActorCritic, data: &Transitions) -> Option<f64> {
+    let schema = data.schema();
+    let is_continuous = |slot: usize| matches!(schema.variable_of(slot).kind, Kind::Continuous(_));
+    if data.is_empty() || schema.action_slots().any(is_continuous) {
+        return None;
+    }
+    let rows = |slots: std::ops::Range<usize>| -> Vec<Vec<f64>> {
+        let row = |row: usize| slots.clone().map(|slot| data.column(slot).get(row)).collect();
+        (0..data.len()).map(row).collect()
+    };
+    let chosen = policy.modes(&rows(schema.state_slots()));
+    let recorded = rows(schema.action_slots());
+    let same = chosen.iter().zip(&recorded).filter(|(one, other)| one == other).count();
+    Some(same as f64 / data.len() as f64)
 }
 
 /// The graph that was given, or the one that the rows show.

@@ -54,6 +54,7 @@ mod memory;
 mod record;
 mod report;
 pub mod run;
+mod saved_policy;
 mod subject;
 mod train;
 
@@ -90,4 +91,5 @@ pub use report::{ReportPage, ReportParams};
 pub use run::{
     Complete, FoundDecision, OpenParams, RealCourse, Run, RunScores, ScoredOn, Source, TurningPoint,
 };
+pub use saved_policy::{PolicyOwner, read_policy};
 pub use train::{TrainParams, TrainSummary, Trained, resume, resume_policy, train, train_policy};

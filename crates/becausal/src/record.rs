@@ -39,6 +39,8 @@ pub struct FitRecord {
     pub graph: Option<String>,
     /// The other log that the model is scored on, where there is one.
     pub test: Option<String>,
+    /// Where the policy of the agent was read from, where one was given.
+    pub policy: Option<String>,
     /// The kind of networks.
     pub model: ModelKind,
     /// Networks in the ensemble.
@@ -59,12 +61,15 @@ pub struct FitRecord {
     pub graph_given: bool,
     /// Whether another log was given to score on, from a file or from memory.
     pub test_given: bool,
+    /// Whether a policy was given, from files or from memory.
+    pub policy_given: bool,
     /// The environment that was recorded, where the log says so.
     pub origin: Option<Origin>,
 }
 
 /// A [`FitRecord`] as its file has it.
 #[derive(Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an answer to another question")]
 struct FitFile {
     command: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,6 +84,8 @@ struct FitFile {
     graph: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     test: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    policy: Option<String>,
     model: String,
     members: usize,
     steps: usize,
@@ -94,6 +101,8 @@ struct FitFile {
     graph_given: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     test_given: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    policy_given: bool,
 }
 
 /// Whole numbers of TOML have a sign: a large seed is text.
@@ -139,6 +148,7 @@ impl FitRecord {
             missing: (self.missing != Missing::Refuse).then(|| self.missing.to_string()),
             graph: self.graph.clone(),
             test: self.test.clone(),
+            policy: self.policy.clone(),
             model: self.model.name().to_owned(),
             members: self.members,
             steps: self.steps,
@@ -151,6 +161,7 @@ impl FitRecord {
             stretches: self.stretches,
             graph_given: self.graph_given,
             test_given: self.test_given,
+            policy_given: self.policy_given,
         };
         let text = toml_edit::ser::to_string(&file).expect("plain fields become TOML");
         match &self.origin {
@@ -177,11 +188,13 @@ impl FitRecord {
             missing,
             graph_given: file.graph_given || file.graph.is_some(),
             test_given: file.test_given || file.test.is_some(),
+            policy_given: file.policy_given || file.policy.is_some(),
             data: file.data,
             schema: file.schema,
             ignore: file.ignore,
             graph: file.graph,
             test: file.test,
+            policy: file.policy,
             model,
             members: file.members,
             steps: file.steps,
@@ -194,12 +207,13 @@ impl FitRecord {
         })
     }
 
-    /// The command that makes the run; `None` where the log, the graph or the other log was in memory,
+    /// The command that makes the run; `None` where the log, the graph, the policy or the other log was in memory,
     /// or another share of the rows was held out than the program holds out.
     #[must_use]
     pub fn command(&self, run: &Path) -> Option<String> {
-        let in_memory =
-            self.graph_given != self.graph.is_some() || self.test_given != self.test.is_some();
+        let in_memory = self.graph_given != self.graph.is_some()
+            || self.test_given != self.test.is_some()
+            || self.policy_given != self.policy.is_some();
         if in_memory || (!self.test_given && self.held_out != HELD_OUT) {
             return None;
         }
@@ -223,6 +237,9 @@ impl FitRecord {
         }
         if let Some(test) = &self.test {
             add("test", test);
+        }
+        if let Some(policy) = &self.policy {
+            add("policy", policy);
         }
         if self.model != ModelKind::Causal {
             add("model", self.model.name());
@@ -288,6 +305,7 @@ mod tests {
             missing: Missing::Hold,
             graph: Some("graph.json".to_owned()),
             test: None,
+            policy: Some("my agent".to_owned()),
             model: ModelKind::Full,
             members: 3,
             steps: 500,
@@ -298,6 +316,7 @@ mod tests {
             stretches: true,
             graph_given: true,
             test_given: false,
+            policy_given: true,
             origin: Some(Origin { environment: "CartPole-v1".to_owned(), ..Origin::default() }),
         }
     }
@@ -313,6 +332,7 @@ mod tests {
             missing: Missing::Refuse,
             graph: None,
             graph_given: false,
+            policy: None,
             eta: None,
             seed: 7,
             origin: None,
@@ -338,7 +358,7 @@ mod tests {
         assert_eq!(
             command,
             "becausal fit 'my log.csv' --schema schema.toml --ignore timestamp --ignore 'it'\\''s' \
-             --missing hold --graph graph.json --model full --members 3 --steps 500 --eta 0.01 \
+             --missing hold --graph graph.json --policy 'my agent' --model full --members 3 --steps 500 --eta 0.01 \
              --seed 18446744073709551615 -o 'my run'"
         );
     }
@@ -367,6 +387,7 @@ mod tests {
         assert!(record().command(run).is_some());
         assert_eq!(FitRecord { graph: None, ..record() }.command(run), None);
         assert_eq!(FitRecord { test_given: true, ..record() }.command(run), None);
+        assert_eq!(FitRecord { policy: None, ..record() }.command(run), None);
         assert_eq!(FitRecord { held_out: 0.5, ..record() }.command(run), None);
     }
 

@@ -16,6 +16,7 @@ use crate::episode::{Episode, replay_steps};
 use crate::error::Error;
 use crate::record::{Record, quoted, quoted_path};
 use crate::run::{FoundDecision, Metrics, Run, ScoredOn};
+use crate::saved_policy::PolicyOwner;
 use crate::subject::Subject;
 use becausal_core::text::counted;
 
@@ -150,9 +151,10 @@ impl Run {
             scores: Some(self.report_scores(subject)),
             learning: self.learning()?,
             audit: self.audited(params),
-            audit_policy: if self.policy().is_some() { "its policy" } else { "random actions" }
-                .to_owned(),
-            subject: words(subject, episode),
+            audit_policy: self
+                .policy_owner()
+                .map_or_else(|| "random actions".to_owned(), |owner| owner.words()),
+            subject: words(subject, episode, self.policy_owner().as_ref()),
             remark: decision
                 .as_ref()
                 .map_or_else(String::new, |d| remark(d, places.len(), params.horizon)),
@@ -228,8 +230,12 @@ impl Run {
     fn report_scores(&self, subject: &Subject<'_>) -> ReportScores {
         if !subject.played.is_empty() {
             let on = format!(
-                "{} that the policy played after the training",
-                counted(subject.played.len(), "episode")
+                "{} that {}",
+                counted(subject.played.len(), "episode"),
+                match self.policy_owner() {
+                    Some(owner @ PolicyOwner::Agent(_)) => format!("{} played anew", owner.words()),
+                    _ => "the policy played after the training".to_owned(),
+                }
             );
             return ReportScores { scores: self.model().score(&subject.data), on };
         }
@@ -316,10 +322,14 @@ impl ScoredOn {
 }
 
 /// Which episode the page is about.
-fn words(subject: &Subject<'_>, episode: usize) -> String {
+fn words(subject: &Subject<'_>, episode: usize, owner: Option<&PolicyOwner>) -> String {
     match subject.played.get(episode) {
         Some(played) => format!(
-            "An episode that the trained policy played from seed {}, always with its most likely action.",
+            "An episode that {} played from seed {}, always with its most likely action.",
+            match owner {
+                Some(owner @ PolicyOwner::Agent(_)) => owner.words(),
+                _ => "the trained policy".to_owned(),
+            },
             played.seed()
         ),
         None => format!("Recorded episode {episode}, counted from 0."),

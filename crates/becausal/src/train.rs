@@ -9,7 +9,7 @@ use becausal_core::env::Options;
 use becausal_core::progress::{Advance, Listener, Progress};
 use becausal_core::text::counted;
 use becausal_envs::find;
-use becausal_learn::{EpochReport, Evaluation, Imagination, Settings};
+use becausal_learn::{EpochReport, Evaluated, Evaluation, Imagination, Settings};
 
 use crate::error::Error;
 use crate::memory::check_training;
@@ -77,7 +77,7 @@ impl TrainParams {
         Self { steps: Some(steps), ..self }
     }
 
-    /// Stops when an evaluation reaches this mean return, as the environment pays.
+    /// Stops when a policy reaches this mean return, as the environment pays, in two evaluations with different episodes.
     #[must_use]
     pub fn until(self, until: f64) -> Self {
         Self { until: Some(until), ..self }
@@ -125,8 +125,10 @@ pub struct TrainSummary {
     pub recorded_steps: usize,
     /// Epochs in all.
     pub epochs: usize,
-    /// The real steps after which an evaluation reached what was asked for.
+    /// The real steps after which a policy reached what was asked for in two evaluations.
     pub reached_at: Option<usize>,
+    /// The episodes of all evaluations that chose the policy, and their steps. They are not among the real steps.
+    pub evaluated: Evaluated,
     /// The best policy in new episodes.
     pub evaluation: Evaluation,
     /// Edges of the graph at the end.
@@ -214,15 +216,11 @@ fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Trained, Error> {
         params.progress.advance(&Advance { task, unit: "steps", done, total, note }).is_break()
     };
     run.training.progress = params.progress.clone();
+    run.training.until = params.until;
     let mut stopped = tell("train", run.training.real_steps, "");
-    let mut reached_at = None;
-    while !run.training.is_done() && reached_at.is_none() && !stopped {
+    while !run.training.is_done() && run.training.reached_at().is_none() && !stopped {
         let report = run.run_epoch()?;
         stopped = tell("train", report.real_steps, &note(&report));
-        let mean = report.evaluation.as_ref().map(Evaluation::native_mean);
-        if mean.zip(params.until).is_some_and(|(mean, until)| mean >= until) {
-            reached_at = Some(report.real_steps);
-        }
     }
     if stopped {
         run.write_policy()?;
@@ -235,7 +233,8 @@ fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Trained, Error> {
         real_steps: run.training.real_steps,
         recorded_steps: concluded.data.len() - run.training.data.len(),
         epochs: run.training.epoch,
-        reached_at,
+        reached_at: run.training.reached_at(),
+        evaluated: run.training.evaluated,
         evaluation,
         edges: concluded.graph.as_ref().map(|graph| graph.edges().count()),
         learning_seconds,
@@ -252,11 +251,21 @@ fn note(report: &EpochReport) -> String {
     if let Some(evaluation) = &report.evaluation {
         let _ = write!(text, ", evaluation {:.2}", evaluation.native_mean());
     }
+    if let Some(confirmation) = &report.confirmation {
+        let _ = write!(text, ", in other episodes {:.2}", confirmation.native_mean());
+    }
+    if report.evaluated.episodes > 0 {
+        let episodes = counted(report.evaluated.episodes, "evaluation episode");
+        let _ = write!(text, ", {episodes} so far");
+    }
     if let Some(likelihood) = report.log_likelihood {
         let _ = write!(text, ", model log-likelihood {likelihood:.2}");
     }
     if let Some(edges) = report.edges {
         let _ = write!(text, ", {}", counted(edges, "edge"));
+    }
+    if let Some(edges) = report.edges_in_use.filter(|edges| report.edges != Some(*edges)) {
+        let _ = write!(text, " ({edges} in use)");
     }
     text
 }

@@ -19,9 +19,10 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::benchmark::environments;
 use crate::comparison::{Agreement, Claim, Comparison, Piece};
 use crate::number::brief;
-use crate::{Common, Failure, curves, progress};
+use crate::{Common, Failure, progress};
 
 use folder::{Folder, PAGE};
 use lander::Lander;
@@ -37,7 +38,7 @@ pub struct Arguments {
     output: PathBuf,
     /// An environment of the learning curves (repeatable; the landers take hours; default:
     /// CartPole-v1)
-    #[arg(long, value_name = "ENV", value_parser = curves::environments())]
+    #[arg(long, value_name = "ENV", value_parser = environments())]
     env: Vec<String>,
     /// A small version that takes seconds: does everything work?
     #[arg(long)]
@@ -47,6 +48,8 @@ pub struct Arguments {
 /// How much is done.
 struct Size {
     quick: bool,
+    /// Real steps that the lander's policy is trained on.
+    lander_training_steps: usize,
     lander_rows: usize,
     /// Real steps that Build-Marine's policy is trained on.
     marine_training_steps: usize,
@@ -64,6 +67,7 @@ struct Size {
 
 const FULL_SIZE: Size = Size {
     quick: false,
+    lander_training_steps: 500_000,
     lander_rows: 150_000,
     marine_training_steps: 60_000,
     marine_rows: 20_000,
@@ -76,6 +80,7 @@ const FULL_SIZE: Size = Size {
 
 const QUICK_SIZE: Size = Size {
     quick: true,
+    lander_training_steps: 2048,
     lander_rows: 1000,
     marine_training_steps: 1280,
     marine_rows: 600,
@@ -98,7 +103,9 @@ pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     };
     let time = if arguments.quick { "some seconds" } else { "about 12 minutes on two cores" };
     say(&format!("the paper's figures, reproduced: {time}"));
-    say("LunarLander-Continuous: record a pilot with noise, discover the graph, fit the model");
+    say(
+        "LunarLander-Continuous: train a policy, record it with noise, discover the graph, fit the model",
+    );
     let lander = Lander::measure(&listener, &size)?;
     lander.write(&folder)?;
     say("Build-Marine: train a policy, record it with noise, discover the graph, fit the models");

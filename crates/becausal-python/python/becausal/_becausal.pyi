@@ -188,6 +188,8 @@ class Run:
     @property
     def has_policy(self) -> bool: ...
     @property
+    def policy_owner(self) -> Optional[str]: ...
+    @property
     def has_environment(self) -> bool: ...
     @property
     def origin(self) -> Optional[dict[str, Any]]: ...
@@ -234,7 +236,7 @@ class Run:
         horizon: int = 5,
         discount: float = 1.0,
         seed: int = 0,
-        policy: Optional[str] = None,
+        policy: Optional[_Path] = None,
         progress: _Progress = None,
     ) -> Audit: ...
     def report(
@@ -299,6 +301,9 @@ def fit(
     held_out: Optional[float] = None,
     test: Optional[Log] = None,
     compare: bool = False,
+    policy: Any = None,
+    env: Any = None,
+    normalize: Any = None,
     progress: _Progress = None,
 ) -> Run: ...
 def discover(log: Log, *, seed: int = 0, eta: Optional[float] = None, progress: _Progress = None) -> Graph: ...
