@@ -3,12 +3,15 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use becausal_core::Preset;
 use becausal_core::data::{Missing, Origin};
 use becausal_core::text::is_control;
+use becausal_discovery::Method;
 use becausal_model::ModelKind;
 use serde::{Deserialize, Serialize};
 use toml_edit::{Document, Item};
 
+use crate::recipe::Recipe;
 use crate::run::TrainConfig;
 
 /// The share of the rows that is held out unless something else is asked for.
@@ -27,6 +30,10 @@ pub enum Record {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an answer to another question")]
 pub struct FitRecord {
+    /// Whose way it was made.
+    pub preset: Preset,
+    /// The independence test; without meaning where a graph was given.
+    pub method: Method,
     /// The file of the log; `None` where it was in memory.
     pub data: Option<String>,
     /// The schema file, or the id of an environment, where one was given.
@@ -67,6 +74,11 @@ pub struct FitRecord {
 #[derive(Serialize, Deserialize)]
 struct FitFile {
     command: String,
+    /// Earlier versions had one preset and one test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preset: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     data: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,6 +145,8 @@ impl FitRecord {
     fn to_toml(&self) -> String {
         let file = FitFile {
             command: "fit".to_owned(),
+            preset: Some(self.preset.name().to_owned()),
+            method: Some(self.method.name().to_owned()),
             data: self.data.clone(),
             schema: self.schema.clone(),
             ignore: self.ignore.clone(),
@@ -170,10 +184,18 @@ impl FitRecord {
                 text.parse().map_err(|_| format!("`seed` is {text:?}, expected a number"))?
             }
         };
+        let preset = file.preset.map_or(Ok(Preset::Default), |name| {
+            name.parse().map_err(|error| format!("`preset`: {error}"))
+        })?;
+        let method = file.method.map_or(Ok(Method::Auto), |name| {
+            Method::of(&name).ok_or_else(|| format!("`method` is {name:?}, expected auto or fcit"))
+        })?;
         let missing = file.missing.map_or(Ok(Missing::Refuse), |name| {
             name.parse().map_err(|error| format!("`missing`: {error}"))
         })?;
         Ok(Self {
+            preset,
+            method,
             missing,
             graph_given: file.graph_given || file.graph.is_some(),
             test_given: file.test_given || file.test.is_some(),
@@ -217,6 +239,12 @@ impl FitRecord {
         }
         if self.missing != Missing::Refuse {
             add("missing", self.missing.name());
+        }
+        if self.preset != Preset::Default {
+            add("preset", self.preset.name());
+        }
+        if self.method != Recipe::of(self.preset).method {
+            add("method", self.method.name());
         }
         if let Some(graph) = &self.graph {
             add("graph", graph);
@@ -282,6 +310,8 @@ mod tests {
 
     fn record() -> FitRecord {
         FitRecord {
+            preset: Preset::Paper,
+            method: Method::Auto,
             data: Some("my log.csv".to_owned()),
             schema: Some("schema.toml".to_owned()),
             ignore: vec!["timestamp".to_owned(), "it's".to_owned()],
@@ -307,6 +337,7 @@ mod tests {
         let full = Record::Fit(record());
         assert_eq!(Record::parse(&full.to_toml()), Ok(full));
         let little = Record::Fit(FitRecord {
+            preset: Preset::Default,
             data: None,
             schema: None,
             ignore: Vec::new(),
@@ -338,7 +369,7 @@ mod tests {
         assert_eq!(
             command,
             "becausal fit 'my log.csv' --schema schema.toml --ignore timestamp --ignore 'it'\\''s' \
-             --missing hold --graph graph.json --model full --members 3 --steps 500 --eta 0.01 \
+             --missing hold --preset paper --method auto --graph graph.json --model full --members 3 --steps 500 --eta 0.01 \
              --seed 18446744073709551615 -o 'my run'"
         );
     }
@@ -376,6 +407,14 @@ mod tests {
             ("command = \"fly\"", "`command` is \"fly\""),
             ("seed = 3", "`command` is missing"),
             ("command = \"fit\"\nmodel = \"causal\"", "missing field"),
+            (
+                "command = \"fit\"\nmethod = \"magic\"\nmodel = \"causal\"\nmembers = 5\nsteps = 9\nseed = 3\n",
+                "`method` is \"magic\", expected auto or fcit",
+            ),
+            (
+                "command = \"fit\"\npreset = \"papr\"\nmodel = \"causal\"\nmembers = 5\nsteps = 9\nseed = 3\n",
+                "there is no preset `papr` (did you mean `paper`?)",
+            ),
             ("command = ", "TOML parse error"),
         ] {
             let error = Record::parse(text).expect_err("refused");
