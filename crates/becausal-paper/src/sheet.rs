@@ -1,0 +1,117 @@
+//! A table of measurements in a file. What it has is not measured again.
+
+use std::path::{Path, PathBuf};
+
+use becausal::data::write_atomically;
+use becausal::output::Output;
+
+use crate::Failure;
+
+/// Rows of a CSV file. The first columns of a row are its key; a measurement that was ended is continued where
+/// the file ends.
+pub struct Sheet {
+    path: PathBuf,
+    header: &'static [&'static str],
+    /// How many of the columns make the key.
+    keys: usize,
+    rows: Vec<Vec<String>>,
+}
+
+impl Sheet {
+    /// Opens the file, or begins it. A file of other columns is refused.
+    pub fn open(
+        path: &Path,
+        header: &'static [&'static str],
+        keys: usize,
+    ) -> Result<Self, Failure> {
+        Output::check(path)?;
+        let mut sheet = Self { path: path.to_owned(), header, keys, rows: Vec::new() };
+        let Ok(text) = std::fs::read_to_string(path) else { return Ok(sheet) };
+        let refuse = |problem: &str| -> Failure {
+            format!("{}: {problem}; choose another folder with -o", path.display()).into()
+        };
+        let mut lines = text.lines();
+        if lines.next() != Some(header.join(",").as_str()) {
+            return Err(refuse("this is another table and would be lost"));
+        }
+        for line in lines {
+            let cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+            if cells.len() != header.len() {
+                return Err(refuse("a row has another number of columns than the header"));
+            }
+            sheet.rows.push(cells);
+        }
+        Ok(sheet)
+    }
+
+    /// The row with this key, if it was measured.
+    pub fn find(&self, key: &[String]) -> Option<&[String]> {
+        self.rows.iter().find(|row| row[..self.keys] == *key).map(Vec::as_slice)
+    }
+
+    /// Adds rows and writes the file.
+    pub fn push(&mut self, rows: Vec<Vec<String>>) -> Result<(), Failure> {
+        debug_assert!(rows.iter().all(|row| row.len() == self.header.len()));
+        self.rows.extend(rows);
+        let mut text = self.header.join(",");
+        text.push('\n');
+        for row in &self.rows {
+            text.push_str(&row.join(","));
+            text.push('\n');
+        }
+        Ok(write_atomically(&self.path, text.as_bytes())?)
+    }
+
+    /// The numbers of a column in the rows that are wanted, by column names; empty cells are left out.
+    pub fn numbers(&self, column: &str, wanted: &[(&str, &str)]) -> Vec<f64> {
+        let place = |name: &str| self.header.iter().position(|known| *known == name);
+        let Some(column) = place(column) else { return Vec::new() };
+        let is_wanted = |row: &&Vec<String>| {
+            wanted.iter().all(|(name, value)| place(name).is_some_and(|at| row[at] == *value))
+        };
+        self.rows.iter().filter(is_wanted).filter_map(|row| row[column].parse().ok()).collect()
+    }
+}
+
+/// A number as a cell: six decimals, or empty where there is none.
+pub fn cell(number: Option<f64>) -> String {
+    number.map_or_else(String::new, |number| {
+        let text = format!("{number:.6}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &[&str] = &["seed", "eta", "error"];
+
+    #[test]
+    fn a_sheet_is_continued_where_it_ends() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a.csv");
+        let row =
+            |seed: &str, error: &str| vec![seed.to_owned(), "0.1".to_owned(), error.to_owned()];
+        let mut sheet = Sheet::open(&file, HEADER, 2).expect("a new sheet");
+        sheet.push(vec![row("1", "0.5"), row("2", "")]).expect("written");
+        let sheet = Sheet::open(&file, HEADER, 2).expect("the same sheet");
+        let key = ["1".to_owned(), "0.1".to_owned()];
+        assert_eq!(sheet.find(&key), Some(&row("1", "0.5")[..]));
+        assert_eq!(sheet.find(&["3".to_owned(), "0.1".to_owned()]), None);
+        assert_eq!(sheet.numbers("error", &[("eta", "0.1")]), [0.5], "an empty cell is no number");
+        let other = Sheet::open(&file, &["seed", "tau"], 1).err().expect("refused").to_string();
+        assert!(other.contains("another table and would be lost"), "{other}");
+        std::fs::write(&file, "seed,eta,error\n1,2\n").expect("written");
+        let short = Sheet::open(&file, HEADER, 2).err().expect("refused").to_string();
+        assert!(short.contains("another number of columns"), "{short}");
+    }
+
+    #[test]
+    fn cells_are_short() {
+        assert_eq!(cell(Some(0.25)), "0.25");
+        assert_eq!(cell(Some(3.0)), "3");
+        assert_eq!(cell(Some(1e-6)), "0.000001");
+        assert_eq!(cell(None), "");
+    }
+}
