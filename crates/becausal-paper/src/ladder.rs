@@ -60,11 +60,15 @@ fn place(key: &str) -> usize {
     RUNGS.iter().position(|rung| rung.key == key).unwrap_or(RUNGS.len())
 }
 
-/// The columns of the file; the first seven say what was done.
-const HEADER: &[&str] = &[
+/// The name of the file.
+pub const FILE: &str = "ladder.csv";
+
+/// The columns of the file; the first eight say what was done.
+pub const HEADER: &[&str] = &[
     "aim_rows",
     "marine_rows",
     "fit_steps",
+    "members",
     "training_steps",
     "states",
     "seed",
@@ -85,7 +89,7 @@ const HEADER: &[&str] = &[
 ];
 
 /// How many of the columns say what was done.
-const KEYS: usize = 7;
+pub const KEYS: usize = 8;
 
 /// How many columns are about models that are fitted to a log; the others are about policies.
 const FITTED: usize = 11;
@@ -126,7 +130,8 @@ impl Arguments {
     fn key(&self, seed: u64, rung: &Rung) -> Vec<String> {
         let steps = self.steps.map_or_else(|| "preset".to_owned(), |steps| steps.to_string());
         let rows = [self.rows.to_string(), self.marine_rows.to_string()];
-        let rest = [self.training_steps.to_string(), self.states.to_string(), seed.to_string()];
+        let rest = [self.members.get(), self.training_steps, self.states.get()];
+        let rest = rest.map(|count| count.to_string()).into_iter().chain([seed.to_string()]);
         rows.into_iter().chain([steps]).chain(rest).chain([rung.key.to_owned()]).collect()
     }
 
@@ -202,7 +207,7 @@ fn measure(listener: &Listener, arguments: &Arguments) -> Result<Sheet, Failure>
     let folder = &arguments.output;
     std::fs::create_dir_all(folder)
         .map_err(|error| format!("{}: cannot create the folder: {error}", folder.display()))?;
-    let mut sheet = Sheet::open(&folder.join("ladder.csv"), HEADER, KEYS)?;
+    let mut sheet = Sheet::open(&folder.join(FILE), HEADER, KEYS)?;
     let total = arguments.seeds.len() * RUNGS.len();
     for (number, &seed) in arguments.seeds.iter().enumerate() {
         for (place, rung) in RUNGS.iter().enumerate() {

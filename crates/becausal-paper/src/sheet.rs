@@ -6,6 +6,7 @@ use becausal::data::write_atomically;
 use becausal::output::Output;
 
 use crate::Failure;
+use crate::number::mean_and_deviation;
 
 /// Rows of a CSV file. The first columns of a row are its key; a measurement that was ended is continued where
 /// the file ends.
@@ -73,6 +74,58 @@ impl Sheet {
     }
 }
 
+/// The rows that differ in their seed only.
+pub struct Group {
+    header: &'static [&'static str],
+    /// The first of them.
+    row: Vec<String>,
+    /// How many there are.
+    pub seeds: usize,
+    /// The numbers of every column.
+    numbers: Vec<Vec<f64>>,
+}
+
+impl Group {
+    fn place(&self, column: &str) -> Option<usize> {
+        self.header.iter().position(|known| *known == column)
+    }
+
+    /// A cell that they have in common.
+    pub fn key(&self, column: &str) -> &str {
+        self.place(column).map_or("", |at| &self.row[at])
+    }
+
+    /// The mean of a column over the seeds that have a number in it.
+    pub fn mean(&self, column: &str) -> Option<f64> {
+        let numbers = &self.numbers[self.place(column)?];
+        (!numbers.is_empty()).then(|| mean_and_deviation(numbers).0)
+    }
+}
+
+impl Sheet {
+    /// The rows, those with the same key but for the seed together, in the order of the file.
+    pub fn groups(&self) -> Vec<Group> {
+        let seed = self.header.iter().position(|name| *name == "seed");
+        let alike = |a: &[String], b: &[String]| {
+            (0..self.keys).all(|at| Some(at) == seed || a[at] == b[at])
+        };
+        let mut groups: Vec<Group> = Vec::new();
+        for row in &self.rows {
+            let known = groups.iter().position(|group| alike(&group.row, row));
+            let at = known.unwrap_or_else(|| {
+                let numbers = vec![Vec::new(); row.len()];
+                groups.push(Group { header: self.header, row: row.clone(), seeds: 0, numbers });
+                groups.len() - 1
+            });
+            groups[at].seeds += 1;
+            for (numbers, cell) in groups[at].numbers.iter_mut().zip(row) {
+                numbers.extend(cell.parse::<f64>());
+            }
+        }
+        groups
+    }
+}
+
 /// A number as a cell: six decimals, or empty where there is none.
 pub fn cell(number: Option<f64>) -> String {
     number.map_or_else(String::new, |number| {
@@ -100,6 +153,9 @@ mod tests {
         assert_eq!(sheet.find(&key), Some(&row("1", "0.5")[..]));
         assert_eq!(sheet.find(&["3".to_owned(), "0.1".to_owned()]), None);
         assert_eq!(sheet.numbers("error", &[("eta", "0.1")]), [0.5], "an empty cell is no number");
+        let groups = sheet.groups();
+        assert_eq!((groups.len(), groups[0].seeds, groups[0].mean("error")), (1, 2, Some(0.5)));
+        assert_eq!((groups[0].key("eta"), groups[0].mean("tau")), ("0.1", None));
         let other = Sheet::open(&file, &["seed", "tau"], 1).err().expect("refused").to_string();
         assert!(other.contains("another table and would be lost"), "{other}");
         std::fs::write(&file, "seed,eta,error\n1,2\n").expect("written");

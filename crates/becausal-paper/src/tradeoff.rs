@@ -29,12 +29,19 @@ const TAUS: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.4];
 /// The paper's threshold of influences: what is shown in the table and the picture.
 const PAPER_TAU: f64 = 0.1;
 
-/// The columns of the file; the first eight say what was done.
-const HEADER: &[&str] = &[
+/// The same as a cell of the file.
+pub const SHOWN_TAU: &str = "0.1";
+
+/// The name of the file.
+pub const FILE: &str = "tradeoff.csv";
+
+/// The columns of the file; the first nine say what was done.
+pub const HEADER: &[&str] = &[
     "environment",
     "preset",
     "rows",
     "fit_steps",
+    "members",
     "training_steps",
     "seed",
     "eta",
@@ -53,7 +60,7 @@ const HEADER: &[&str] = &[
 ];
 
 /// How many of the columns say what was done.
-const KEYS: usize = 8;
+pub const KEYS: usize = 9;
 
 /// Arguments of `becausal-paper tradeoff`.
 #[derive(Args)]
@@ -91,7 +98,8 @@ impl Arguments {
     /// What was done with a seed and a threshold, as the file says it.
     fn key(&self, training_steps: usize, seed: u64, eta: f64, tau: f64) -> Vec<String> {
         let words = [self.env.clone(), self.preset.name().to_owned()];
-        let counts = [self.rows, self.steps.get(), training_steps].map(|count| count.to_string());
+        let counts = [self.rows, self.steps.get(), self.members.get(), training_steps];
+        let counts = counts.map(|count| count.to_string());
         let numbers = [seed.to_string(), eta.to_string(), tau.to_string()];
         words.into_iter().chain(counts).chain(numbers).collect()
     }
@@ -141,7 +149,7 @@ fn measure(listener: &Listener, arguments: &Arguments) -> Result<Sheet, Failure>
     let folder = &arguments.output;
     std::fs::create_dir_all(folder)
         .map_err(|error| format!("{}: cannot create the folder: {error}", folder.display()))?;
-    let mut sheet = Sheet::open(&folder.join("tradeoff.csv"), HEADER, KEYS)?;
+    let mut sheet = Sheet::open(&folder.join(FILE), HEADER, KEYS)?;
     let recipe = arguments.recipe();
     let settings = arguments.settings(&recipe)?;
     let total = arguments.seeds.len() * ETAS.len();
@@ -385,5 +393,6 @@ mod tests {
             assert_eq!(nearest(eta), eta);
         }
         assert!(TAUS.contains(&PAPER_TAU));
+        assert_eq!(PAPER_TAU.to_string(), SHOWN_TAU);
     }
 }
