@@ -62,16 +62,6 @@ impl Sheet {
         }
         Ok(write_atomically(&self.path, text.as_bytes())?)
     }
-
-    /// The numbers of a column in the rows that are wanted, by column names; empty cells are left out.
-    pub fn numbers(&self, column: &str, wanted: &[(&str, &str)]) -> Vec<f64> {
-        let place = |name: &str| self.header.iter().position(|known| *known == name);
-        let Some(column) = place(column) else { return Vec::new() };
-        let is_wanted = |row: &&Vec<String>| {
-            wanted.iter().all(|(name, value)| place(name).is_some_and(|at| row[at] == *value))
-        };
-        self.rows.iter().filter(is_wanted).filter_map(|row| row[column].parse().ok()).collect()
-    }
 }
 
 /// The rows that differ in their seed only.
@@ -152,9 +142,12 @@ mod tests {
         let key = ["1".to_owned(), "0.1".to_owned()];
         assert_eq!(sheet.find(&key), Some(&row("1", "0.5")[..]));
         assert_eq!(sheet.find(&["3".to_owned(), "0.1".to_owned()]), None);
-        assert_eq!(sheet.numbers("error", &[("eta", "0.1")]), [0.5], "an empty cell is no number");
         let groups = sheet.groups();
-        assert_eq!((groups.len(), groups[0].seeds, groups[0].mean("error")), (1, 2, Some(0.5)));
+        assert_eq!(
+            (groups.len(), groups[0].seeds, groups[0].mean("error")),
+            (1, 2, Some(0.5)),
+            "an empty cell is no number"
+        );
         assert_eq!((groups[0].key("eta"), groups[0].mean("tau")), ("0.1", None));
         let other = Sheet::open(&file, &["seed", "tau"], 1).err().expect("refused").to_string();
         assert!(other.contains("another table and would be lost"), "{other}");

@@ -249,17 +249,11 @@ fn over_seeds(
     eta: f64,
     tau: f64,
 ) -> Option<(f64, f64, f64)> {
-    let (rows, steps) = (arguments.rows.to_string(), arguments.steps.to_string());
-    let (eta, tau) = (eta.to_string(), tau.to_string());
-    let wanted = [
-        ("environment", arguments.env.as_str()),
-        ("preset", arguments.preset.name()),
-        ("rows", &rows),
-        ("fit_steps", &steps),
-        ("eta", &eta),
-        ("tau", &tau),
-    ];
-    let values = sheet.numbers(column, &wanted);
+    let training_steps = arguments.settings(&arguments.recipe()).ok()?.steps;
+    let at = HEADER.iter().position(|known| *known == column)?;
+    let of_seed =
+        |&seed: &u64| sheet.find(&arguments.key(training_steps, seed, eta, tau))?[at].parse().ok();
+    let values: Vec<f64> = arguments.seeds.iter().filter_map(of_seed).collect();
     let (mean, _) = mean_and_deviation(&values);
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
