@@ -345,7 +345,7 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
         });
     };
     let summary = FitSummary { report, shortfalls, compared };
-    let record = Record::Fit(params.record(log));
+    let record = Record::Fit(Box::new(params.record(log)));
     Run::fitted(
         record,
         data.clone(),

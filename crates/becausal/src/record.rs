@@ -21,9 +21,9 @@ pub(crate) const HELD_OUT: f64 = 0.1;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
     /// By [`fit`](crate::fit()).
-    Fit(FitRecord),
+    Fit(Box<FitRecord>),
     /// By [`train`](crate::train()).
-    Train(TrainConfig),
+    Train(Box<TrainConfig>),
 }
 
 /// How a run was fitted to a log.
@@ -133,8 +133,8 @@ impl Record {
     pub fn parse(text: &str) -> Result<Self, String> {
         let document = Document::parse(text).map_err(|error| error.to_string())?;
         match document.get("command").and_then(Item::as_str) {
-            Some("fit") => FitRecord::parse(text).map(Self::Fit),
-            Some("train") => TrainConfig::parse(text).map(Self::Train),
+            Some("fit") => FitRecord::parse(text).map(Box::new).map(Self::Fit),
+            Some("train") => TrainConfig::parse(text).map(Box::new).map(Self::Train),
             Some(other) => Err(format!("`command` is \"{other}\", expected \"fit\" or \"train\"")),
             None => Err("`command` is missing, expected \"fit\" or \"train\"".to_owned()),
         }
@@ -334,9 +334,9 @@ mod tests {
 
     #[test]
     fn a_record_survives_its_file() {
-        let full = Record::Fit(record());
+        let full = Record::Fit(Box::new(record()));
         assert_eq!(Record::parse(&full.to_toml()), Ok(full));
-        let little = Record::Fit(FitRecord {
+        let little = Record::Fit(Box::new(FitRecord {
             preset: Preset::Default,
             data: None,
             schema: None,
@@ -348,7 +348,7 @@ mod tests {
             seed: 7,
             origin: None,
             ..record()
-        });
+        }));
         assert_eq!(Record::parse(&little.to_toml()), Ok(little));
     }
 
