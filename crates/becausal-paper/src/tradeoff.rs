@@ -167,7 +167,7 @@ fn measure(listener: &Listener, arguments: &Arguments) -> Result<Sheet, Failure>
         let rows = Rows::record(&arguments.env, arguments.rows, seed)?;
         let tested = rows.discover(listener, &recipe)?;
         // Graphs with the same edges have the same model.
-        let mut last: Option<(Vec<Vec<bool>>, Vec<Vec<String>>)> = None;
+        let mut last: Option<(Vec<Vec<bool>>, Cells)> = None;
         for eta in etas {
             let note = format!("seed {seed}, eta {eta}");
             let at = Advance { task: "tradeoff", unit: "thresholds", done, total, note: &note };
@@ -179,7 +179,7 @@ fn measure(listener: &Listener, arguments: &Arguments) -> Result<Sheet, Failure>
                 _ => of_graph(listener, arguments, &recipe, &rows, graph)?,
             };
             let policy =
-                of_policy(listener, arguments, Settings { eta, ..settings.clone() }, seed)?;
+                of_policy(listener, arguments, &Settings { eta, ..settings.clone() }, seed)?;
             let row = |(tau, cells): (&f64, &Vec<String>)| {
                 let key = arguments.key(settings.steps, seed, eta, *tau);
                 key.into_iter().chain(cells.clone()).chain([cell(policy)]).collect()
@@ -192,6 +192,9 @@ fn measure(listener: &Listener, arguments: &Arguments) -> Result<Sheet, Failure>
     Ok(sheet)
 }
 
+/// The cells of a graph, for every threshold of influences.
+type Cells = Vec<Vec<String>>;
+
 /// What a graph is worth, for every threshold of influences.
 fn of_graph(
     listener: &Listener,
@@ -199,7 +202,7 @@ fn of_graph(
     recipe: &Recipe,
     rows: &Rows,
     graph: CausalGraph,
-) -> Result<Vec<Vec<String>>, Failure> {
+) -> Result<Cells, Failure> {
     /// Recorded steps whose explanations are measured.
     const DECISIONS: usize = 40;
     let edges = graph.edges().count() as f64;
@@ -231,14 +234,14 @@ fn of_graph(
 fn of_policy(
     listener: &Listener,
     arguments: &Arguments,
-    settings: Settings,
+    settings: &Settings,
     seed: u64,
 ) -> Result<Option<f64>, Failure> {
     if settings.steps == 0 {
         return Ok(None);
     }
     let environment = find(&arguments.env)?.make(&env::Options::default())?;
-    Ok(Some(train(listener, &environment, &settings, seed, None)?.final_return))
+    Ok(Some(train(listener, &environment, settings, seed, None)?.final_return))
 }
 
 /// The mean of a column over the seeds, with its lowest and highest value.

@@ -92,7 +92,7 @@ fn tradeoff_claims(groups: &[Group]) -> Vec<Claim> {
     let same = |group: &&Group| {
         ["environment", "preset"].iter().all(|name| group.key(name) == first.key(name))
     };
-    let Some(last) = groups.iter().filter(same).next_back() else { return Vec::new() };
+    let Some(last) = groups.iter().rfind(same) else { return Vec::new() };
     let claim = |published: &str, column: &str, falls: bool| {
         let (Some(low), Some(high)) = (first.mean(column), last.mean(column)) else { return None };
         Some(Claim {
