@@ -50,6 +50,8 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
         tau: arguments.tau,
         rewards: arguments.reward.clone(),
         discount: arguments.discount,
+        preset: arguments.preset,
+        influence: arguments.influence,
     };
     ask.check().map_err(Failure::usage)?;
     if let Some(path) = &arguments.output {

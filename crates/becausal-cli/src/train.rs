@@ -9,7 +9,7 @@ use becausal::learn::Imagination;
 use becausal::run::{RunDirectory, Saved, TrainConfig};
 use becausal::text::read_text;
 use becausal::{
-    Error, TrainParams, TrainSummary, Trained, quoted_path, resume_policy, train_policy,
+    Error, Method, TrainParams, TrainSummary, Trained, quoted_path, resume_policy, train_policy,
 };
 use serde_json::json;
 
@@ -59,6 +59,9 @@ fn params(common: &Common, arguments: &Train, again: &str) -> Result<TrainParams
         .progress(Shown::stoppable(common.quiet, stop));
     if let Some(model) = arguments.model.as_deref().and_then(Imagination::of) {
         params = params.model(model);
+    }
+    if let Some(method) = arguments.method.as_deref().and_then(Method::of) {
+        params = params.method(method);
     }
     if let Some(file) = &arguments.config {
         let text = read_text(file, MAX_CONFIG_BYTES).map_err(|error| {
@@ -163,6 +166,8 @@ fn json_of(
         "evaluation_steps": summary.evaluated.steps,
         "epochs": summary.epochs,
         "model": config.settings.model.name(),
+        "preset": config.preset.name(),
+        "method": config.settings.method.name(),
         "environment": config.environment,
         "seed": config.seed,
         "run": arguments.output.display().to_string(),

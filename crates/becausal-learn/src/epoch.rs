@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use becausal_core::Stream;
 use becausal_core::data::{Coverage, Transitions};
-use becausal_model::{ModelKind, Structure, WorldModel};
+use becausal_model::{ModelKind, Parents, Structure, WorldModel};
 
 use super::dream::{Dream, DreamOptions};
 use super::error::LearningError;
@@ -169,7 +169,10 @@ impl Training {
     fn structure(&self) -> Structure {
         match &self.graph {
             Some(graph) if self.data.len() >= self.settings.graph_from => {
-                Structure::cautious(&self.schema, graph, &self.data)
+                match self.settings.parents {
+                    Parents::Edges => Structure::of_edges(&self.schema, graph),
+                    Parents::Cautious => Structure::cautious(&self.schema, graph, &self.data),
+                }
             }
             _ => Structure::full(&self.schema),
         }

@@ -9,7 +9,7 @@ use becausal_core::env::{AnyEnvironment, Environment};
 use becausal_core::progress::{Advance, Listener};
 use becausal_core::schema::Schema;
 use becausal_discovery::{CausalGraph, DiscoverParams, discover};
-use becausal_model::{ModelParams, Sizes, WorldModel};
+use becausal_model::{ModelParams, WorldModel};
 
 use super::actor_critic::ActorCritic;
 use super::error::LearningError;
@@ -146,6 +146,7 @@ impl Training {
             data
         };
         let params = DiscoverParams {
+            method: self.settings.method,
             eta: Some(self.settings.eta),
             seed: self.seed,
             progress: self.within_epoch(),
@@ -184,13 +185,17 @@ impl Training {
 
     pub(super) fn fit_options(&self, steps: usize) -> ModelParams {
         let settings = &self.settings;
-        let width = settings.model_width;
         ModelParams {
             members: settings.members,
-            sizes: Sizes { encoder: width, hidden: width, ..Sizes::default() },
+            sizes: settings.sizes(),
             batch: settings.fit_batch,
             steps,
             rate: settings.fit_rate,
+            decay: settings.fit_decay,
+            clip: settings.fit_clip,
+            annealed: settings.fit_annealed,
+            balance: settings.balance,
+            persist: settings.persist,
             seed: self.seed,
             progress: self.within_epoch(),
             ..ModelParams::default()

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::influence::Influence;
-use becausal_core::Stream;
 use becausal_core::schema::Schema;
 use becausal_core::trajectory::Step;
+use becausal_core::{Stream, Transitions};
 
 /// What a world model says about single steps.
 ///
@@ -91,6 +91,12 @@ pub trait Dynamics: Sync {
     /// The same by the attention of the networks, which depends on the action alone; `None` for models
     /// without it.
     fn attention(&self, _action: &[f64]) -> Option<Influence> {
+        None
+    }
+
+    /// The same by the likelihood lost over recorded transitions when a variable takes another value; `None`
+    /// for models without one.
+    fn effect(&self, _rows: &Transitions) -> Option<Influence> {
         None
     }
 

@@ -44,6 +44,6 @@ pub use memory::MAX_MEMBERS;
 pub use model_world::ModelWorld;
 pub use network::Sizes;
 pub use score::{GroupErrors, Scores, VariableScore};
-pub use structure::Structure;
+pub use structure::{Parents, Structure};
 pub use train::{MemberReport, ModelParams};
 pub use world_model::{FitReport, WorldModel};

@@ -30,6 +30,12 @@ pub struct Sizes {
     pub key: usize,
 }
 
+impl Sizes {
+    /// Those of the paper's published program: encodings of 64 (128 for the landers), contributions of 128,
+    /// actions and keys of 64.
+    pub const PAPER: Self = Self { encoder: 64, hidden: 128, action: 64, key: 64 };
+}
+
 impl Default for Sizes {
     fn default() -> Self {
         Self { encoder: 64, hidden: 64, action: 32, key: 32 }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use becausal::Preset;
 use becausal::data::write_atomically;
 use becausal::learn::Settings;
 use becausal::progress::Listener;
@@ -116,6 +117,7 @@ impl Ablation {
                 let task = Task {
                     entry: benchmark.entry()?,
                     options: &benchmark.options(),
+                    preset: Preset::Default,
                     settings,
                     kind,
                     seed,

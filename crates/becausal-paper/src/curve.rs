@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use becausal::MemoryLimit;
 use becausal::data::write_atomically;
 use becausal::env::{Entry, Options};
 use becausal::learn::Settings;
 use becausal::progress::{Advance, Listener};
 use becausal::run::{Metrics, RunDirectory, TrainConfig, TrainingRun};
 use becausal::text::read_text;
+use becausal::{MemoryLimit, Preset};
 use serde_json::{Value, json};
 
 use crate::{Failure, progress};
@@ -41,6 +41,8 @@ pub struct Curve {
 pub struct Task<'a> {
     pub entry: &'static Entry,
     pub options: &'a Options,
+    /// Where the settings come from.
+    pub preset: Preset,
     pub settings: &'a Settings,
     pub kind: &'a str,
     pub seed: u64,
@@ -97,7 +99,13 @@ impl Task<'_> {
             }
             fs::remove_dir_all(&path)?;
         }
-        Ok(TrainingRun::begin(&path, self.entry, self.options, self.settings, self.seed)?)
+        Ok(TrainingRun::begin(
+            &path,
+            self.entry,
+            self.options,
+            (self.preset, self.settings),
+            self.seed,
+        )?)
     }
 
     fn refuse_other(&self, path: &Path, is_same: bool) -> Result<(), Failure> {

@@ -136,6 +136,7 @@ pub fn measure(
                 let task = Task {
                     entry: benchmark.entry()?,
                     options: &benchmark.options(),
+                    preset: arguments.preset.parse()?,
                     settings: &settings,
                     kind: model,
                     seed,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use becausal::model::ModelKind;
-use becausal::{DiscoverParams, FitParams, OpenParams, Run, TrainParams};
+use becausal::{DiscoverParams, FitParams, Method, OpenParams, Preset, Run, TrainParams};
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
@@ -62,11 +62,19 @@ fn with_graph(params: FitParams, given: &Bound<'_, PyAny>) -> PyResult<FitParams
     params.graph_file(&path).map_err(|error| error::of_path(error, &path))
 }
 
+/// The independence test with this name.
+fn method_of(name: &str) -> PyResult<Method> {
+    Method::of(name).ok_or_else(|| {
+        error::invalid(format!("`method` is {name:?}, expected \"auto\" or \"fcit\""))
+    })
+}
+
 /// Learns from a log: holds episodes out, discovers the causal graph, fits the world model, checks it.
 ///
 /// `seed` is that of everything random. `eta` is the p-value up to which a pair is an edge. `graph` is one that is
 /// used instead of a discovery. `model` is `causal`, `full` (reads everything) or `mlp`. `members` networks are
-/// fitted, each for at most `steps` steps (default: 5 and 2000). A share `held_out` of the rows (default: 0.1) is
+/// fitted, each for at most `steps` steps (default: 5 and 2000). `preset="paper"` is the paper's method as it stands;
+/// `method` is the independence test alone, `auto` or `fcit`. A share `held_out` of the rows (default: 0.1) is
 /// held out before the discovery, to score the model; with `test` another log is. `compare` fits the other models,
 /// too. `policy` is the agent to explain, as in `record`: an object, the path of a .zip or .onnx file, or a run of ours or its
 /// folder, whose policy the run then keeps when it is saved. `env` is the environment of the log where that does not say,
@@ -78,13 +86,15 @@ fn with_graph(params: FitParams, given: &Bound<'_, PyAny>) -> PyResult<FitParams
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 #[pyo3(
-    signature = (log, *, seed=Seed(0), eta=None, graph=None, model="causal", members=None, steps=None, held_out=None, test=None, compare=false, policy=None, env=None, normalize=None, progress=None),
-    text_signature = "(log, *, seed=0, eta=None, graph=None, model='causal', members=None, steps=None, held_out=None, test=None, compare=False, policy=None, env=None, normalize=None, progress=None)"
+    signature = (log, *, seed=Seed(0), preset="default", method=None, eta=None, graph=None, model="causal", members=None, steps=None, held_out=None, test=None, compare=false, policy=None, env=None, normalize=None, progress=None),
+    text_signature = "(log, *, seed=0, preset='default', method=None, eta=None, graph=None, model='causal', members=None, steps=None, held_out=None, test=None, compare=False, policy=None, env=None, normalize=None, progress=None)"
 )]
 pub fn fit(
     py: Python<'_>,
     log: &Bound<'_, PyLog>,
     seed: Seed,
+    preset: &str,
+    method: Option<&str>,
     eta: Option<f64>,
     graph: Option<&Bound<'_, PyAny>>,
     model: &str,
@@ -101,7 +111,11 @@ pub fn fit(
     let kind = ModelKind::of(model).ok_or_else(|| {
         error::invalid(format!("`model` is {model:?}, expected \"causal\", \"full\" or \"mlp\""))
     })?;
-    let mut params = FitParams::default().seed(seed.0).model(kind).compare(compare);
+    let preset: Preset = preset.parse().map_err(error::invalid)?;
+    let mut params = FitParams::default().seed(seed.0).preset(preset).model(kind).compare(compare);
+    if let Some(method) = method {
+        params = params.method(method_of(method)?);
+    }
     if let Some(eta) = eta {
         params = params.eta(eta);
     }
@@ -132,27 +146,29 @@ pub fn fit(
     run.with_adapters(environment, agent)
 }
 
-/// Discovers the causal graph of a log.
+/// Discovers the causal graph of a log, by our test (`auto`) or by the paper's (`fcit`).
 ///
 /// >>> becausal.discover(log).parents("temperature'")
 /// ['temperature', 'outside', 'device']
 #[pyfunction]
 #[pyo3(
-    signature = (log, *, seed=Seed(0), eta=None, progress=None),
-    text_signature = "(log, *, seed=0, eta=None, progress=None)"
+    signature = (log, *, seed=Seed(0), method="auto", eta=None, progress=None),
+    text_signature = "(log, *, seed=0, method='auto', eta=None, progress=None)"
 )]
 pub fn discover(
     py: Python<'_>,
     log: &Bound<'_, PyLog>,
     seed: Seed,
+    method: &str,
     eta: Option<f64>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyGraph> {
+    let method = method_of(method)?;
     let log = Arc::clone(&log.get().log);
     let schema = Arc::clone(log.schema());
     let graph = work(py, progress, None, move |progress| {
         let seed = seed.0;
-        let params = DiscoverParams { eta, seed, progress, ..DiscoverParams::default() };
+        let params = DiscoverParams { method, eta, seed, progress, ..DiscoverParams::default() };
         Ok(becausal::discover(log.transitions(), &params)?)
     })?;
     Ok(PyGraph { schema, graph: Some(graph) })
@@ -177,19 +193,21 @@ pub fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) 
 
 /// Learns to act in a built-in environment, in the folder `path`, and opens the run.
 ///
-/// `settings` is TOML that changes those of the `preset`; `options` are those of the environment. `steps` are real
+/// `preset="paper"` is the paper's method with the settings of its table; `method` is the independence test alone, `auto`
+/// or `fcit`. `settings` is TOML that changes those of the `preset`; `options` are those of the environment. `steps` are real
 /// steps; `until` is a mean return that ends the training early.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 #[pyo3(
-    signature = (environment, path, *, preset="default", steps=None, until=None, seed=Seed(0), settings=None, options=None, progress=None),
-    text_signature = "(environment, path, *, preset='default', steps=None, until=None, seed=0, settings=None, options=None, progress=None)"
+    signature = (environment, path, *, preset="default", method=None, steps=None, until=None, seed=Seed(0), settings=None, options=None, progress=None),
+    text_signature = "(environment, path, *, preset='default', method=None, steps=None, until=None, seed=0, settings=None, options=None, progress=None)"
 )]
 pub fn train(
     py: Python<'_>,
     environment: String,
     path: PathBuf,
     preset: &str,
+    method: Option<&str>,
     steps: Option<usize>,
     until: Option<f64>,
     seed: Seed,
@@ -199,6 +217,9 @@ pub fn train(
 ) -> PyResult<PyRun> {
     let mut params =
         TrainParams::default().preset(preset).seed(seed.0).options(self::options(options)?);
+    if let Some(method) = method {
+        params = params.method(method_of(method)?);
+    }
     if let Some(steps) = steps {
         params = params.steps(steps);
     }

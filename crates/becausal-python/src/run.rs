@@ -171,6 +171,18 @@ impl PyRun {
         PyLog::new(becausal::Log::from(self.run.data().clone()))
     }
 
+    /// Whose way it was made: `default`, or `paper`.
+    #[getter]
+    fn preset(&self) -> &'static str {
+        self.run.preset().name()
+    }
+
+    /// The independence test of its graph, `auto` or `fcit`; `None` without a graph.
+    #[getter]
+    fn method(&self) -> Option<String> {
+        self.run.graph().get().map(|graph| graph.method.clone())
+    }
+
     /// The folder that it was opened from, or `None`.
     #[getter]
     fn path(&self) -> Option<PathBuf> {
@@ -238,7 +250,11 @@ impl PyRun {
     /// Why was this action taken, rather than the agent's second choice?
     ///
     /// `horizon` is a number of steps; by default to the end of the episode or until both courses are the same again.
-    #[pyo3(signature = (moment, *, horizon=None, tau=None, rewards=None, discount=None))]
+    /// `influence` is how influences are measured: in the `state` at hand, or under the action by `effect` or by
+    /// `attention`, as in the paper. `preset="paper"` shows the paper's chains; by default they are those of the preset
+    /// that the run was made with.
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(signature = (moment, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None))]
     fn why(
         &self,
         py: Python<'_>,
@@ -247,15 +263,17 @@ impl PyRun {
         tau: Option<f64>,
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
+        influence: Option<&str>,
+        preset: Option<&str>,
     ) -> PyResult<PyAnswer> {
-        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let ask = question::asking(horizon, tau, rewards, discount, influence, preset)?;
         let moment = question::moment(&self.run, moment)?;
         self.answer(py, |run| run.why(&moment, &ask))
     }
 
     /// Why this action and not another: a label, or `main=0.5,lateral=-1`?
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (moment, action, *, horizon=None, tau=None, rewards=None, discount=None))]
+    #[pyo3(signature = (moment, action, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None))]
     fn why_not(
         &self,
         py: Python<'_>,
@@ -265,8 +283,10 @@ impl PyRun {
         tau: Option<f64>,
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
+        influence: Option<&str>,
+        preset: Option<&str>,
     ) -> PyResult<PyAnswer> {
-        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let ask = question::asking(horizon, tau, rewards, discount, influence, preset)?;
         let moment = question::moment(&self.run, moment)?;
         let action = question::change(action)?;
         self.answer(py, |run| run.why_not(&moment, &action, &ask))
@@ -306,7 +326,7 @@ impl PyRun {
 
     /// What if the state, the action or both had been different: `temperature=25`, or a dict?
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (moment, change, *, horizon=None, tau=None, rewards=None, discount=None))]
+    #[pyo3(signature = (moment, change, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None))]
     fn what_if(
         &self,
         py: Python<'_>,
@@ -316,8 +336,10 @@ impl PyRun {
         tau: Option<f64>,
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
+        influence: Option<&str>,
+        preset: Option<&str>,
     ) -> PyResult<PyAnswer> {
-        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let ask = question::asking(horizon, tau, rewards, discount, influence, preset)?;
         let moment = question::moment(&self.run, moment)?;
         let change = question::change(change)?;
         self.answer(py, |run| run.what_if(&moment, &change, &ask))

@@ -38,6 +38,19 @@ def test_questions_are_answered_in_words_pictures_and_json(run) -> None:
     assert run.why_not(moment, "off").waterfall.startswith("<svg ")
 
 
+def test_the_papers_method_is_a_keyword(log, run, tmp_path) -> None:
+    paper = becausal.fit(log, preset="paper", members=2, steps=60)
+    assert (paper.preset, paper.method) == ("paper", "fcit")
+    paper.save(tmp_path / "paper")
+    assert becausal.open(tmp_path / "paper").preset == "paper"
+    # A run of the paper's preset is explained by attention, the same in every state.
+    assert paper.why((26, 20)) == paper.why((26, 20), preset="paper", influence="attention")
+    assert (run.preset, run.method) == ("default", "auto")
+    by = {how: run.why((26, 20), influence=how).json for how in ("state", "effect", "attention")}
+    assert by["state"] == run.why((26, 20)).json and len(set(by.values())) == 3
+    assert becausal.discover(log, method="fcit").json != becausal.discover(log).json
+
+
 def test_decisions_worth_a_look_are_found(run) -> None:
     costly = run.find("costly", count=3)
     assert 0 < len(costly) <= 3 and costly[0]["amount"] >= costly[-1]["amount"] > 0
@@ -120,6 +133,10 @@ def test_the_program_says_what_is_wrong_by_its_exit_code() -> None:
         (lambda run, log: run.report("/nowhere/report.html", steps=1), OSError, "/nowhere"),
         (lambda run, log: becausal.fit(log, members=0), ValueError, "`members` is 0"),
         (lambda run, log: becausal.fit(log, model="best"), ValueError, "`model`"),
+        (lambda run, log: becausal.fit(log, preset="papr"), ValueError, "did you mean `paper`"),
+        (lambda run, log: becausal.fit(log, method="magic"), ValueError, "`method`"),
+        (lambda run, log: becausal.discover(log, method="magic"), ValueError, "`method`"),
+        (lambda run, log: run.why((0, 0), influence="atention"), ValueError, "did you mean `attention`"),
         (lambda run, log: becausal.fit(log, progress=3), ValueError, "`progress`"),
         (lambda run, log: becausal.read("none.csv"), FileNotFoundError, "none.csv"),
         (lambda run, log: becausal.open("none"), FileNotFoundError, "none"),

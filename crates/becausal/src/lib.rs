@@ -51,6 +51,7 @@ mod graph_view;
 mod log;
 mod log_check;
 mod memory;
+mod recipe;
 mod record;
 mod report;
 pub mod run;
@@ -74,9 +75,10 @@ pub use becausal_render as render;
 pub use answer::Answer;
 pub use becausal_core::data::Missing;
 pub use becausal_core::{
-    Environment, MemoryError, MemoryLimit, Policy, RandomPolicy, Schema, Stream, Transitions,
+    Environment, MemoryError, MemoryLimit, Policy, Preset, RandomPolicy, Schema, Stream,
+    Transitions,
 };
-pub use becausal_discovery::{CausalGraph, DiscoverParams, discover};
+pub use becausal_discovery::{CausalGraph, DiscoverParams, Method, discover};
 pub use becausal_explain::chain::Horizon;
 pub use becausal_explain::{Ask, Audit, AuditParams, Moment, Worth};
 pub use episode::Episode;
@@ -86,6 +88,7 @@ pub use graph_view::GraphView;
 pub use log::{Log, ReadParams, assemble, read, read_schema};
 pub use log_check::LogCheck;
 pub use memory::check_discovery;
+pub use recipe::{Made, Recipe};
 pub use record::{FitRecord, Record, quoted, quoted_path};
 pub use report::{ReportPage, ReportParams};
 pub use run::{

@@ -3,12 +3,15 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use becausal_core::Preset;
 use becausal_core::data::{Missing, Origin};
 use becausal_core::text::is_control;
+use becausal_discovery::Method;
 use becausal_model::ModelKind;
 use serde::{Deserialize, Serialize};
 use toml_edit::{Document, Item};
 
+use crate::recipe::Recipe;
 use crate::run::TrainConfig;
 
 /// The share of the rows that is held out unless something else is asked for.
@@ -18,15 +21,19 @@ pub(crate) const HELD_OUT: f64 = 0.1;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
     /// By [`fit`](crate::fit()).
-    Fit(FitRecord),
+    Fit(Box<FitRecord>),
     /// By [`train`](crate::train()).
-    Train(TrainConfig),
+    Train(Box<TrainConfig>),
 }
 
 /// How a run was fitted to a log.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an answer to another question")]
 pub struct FitRecord {
+    /// Whose way it was made.
+    pub preset: Preset,
+    /// The independence test; without meaning where a graph was given.
+    pub method: Method,
     /// The file of the log; `None` where it was in memory.
     pub data: Option<String>,
     /// The schema file, or the id of an environment, where one was given.
@@ -72,6 +79,11 @@ pub struct FitRecord {
 #[expect(clippy::struct_excessive_bools, reason = "each is an answer to another question")]
 struct FitFile {
     command: String,
+    /// Earlier versions had one preset and one test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preset: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     data: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,8 +142,8 @@ impl Record {
     pub fn parse(text: &str) -> Result<Self, String> {
         let document = Document::parse(text).map_err(|error| error.to_string())?;
         match document.get("command").and_then(Item::as_str) {
-            Some("fit") => FitRecord::parse(text).map(Self::Fit),
-            Some("train") => TrainConfig::parse(text).map(Self::Train),
+            Some("fit") => FitRecord::parse(text).map(Box::new).map(Self::Fit),
+            Some("train") => TrainConfig::parse(text).map(Box::new).map(Self::Train),
             Some(other) => Err(format!("`command` is \"{other}\", expected \"fit\" or \"train\"")),
             None => Err("`command` is missing, expected \"fit\" or \"train\"".to_owned()),
         }
@@ -142,6 +154,8 @@ impl FitRecord {
     fn to_toml(&self) -> String {
         let file = FitFile {
             command: "fit".to_owned(),
+            preset: Some(self.preset.name().to_owned()),
+            method: Some(self.method.name().to_owned()),
             data: self.data.clone(),
             schema: self.schema.clone(),
             ignore: self.ignore.clone(),
@@ -181,10 +195,18 @@ impl FitRecord {
                 text.parse().map_err(|_| format!("`seed` is {text:?}, expected a number"))?
             }
         };
+        let preset = file.preset.map_or(Ok(Preset::Default), |name| {
+            name.parse().map_err(|error| format!("`preset`: {error}"))
+        })?;
+        let method = file.method.map_or(Ok(Method::Auto), |name| {
+            Method::of(&name).ok_or_else(|| format!("`method` is {name:?}, expected auto or fcit"))
+        })?;
         let missing = file.missing.map_or(Ok(Missing::Refuse), |name| {
             name.parse().map_err(|error| format!("`missing`: {error}"))
         })?;
         Ok(Self {
+            preset,
+            method,
             missing,
             graph_given: file.graph_given || file.graph.is_some(),
             test_given: file.test_given || file.test.is_some(),
@@ -231,6 +253,12 @@ impl FitRecord {
         }
         if self.missing != Missing::Refuse {
             add("missing", self.missing.name());
+        }
+        if self.preset != Preset::Default {
+            add("preset", self.preset.name());
+        }
+        if self.method != Recipe::of(self.preset).method {
+            add("method", self.method.name());
         }
         if let Some(graph) = &self.graph {
             add("graph", graph);
@@ -299,6 +327,8 @@ mod tests {
 
     fn record() -> FitRecord {
         FitRecord {
+            preset: Preset::Paper,
+            method: Method::Auto,
             data: Some("my log.csv".to_owned()),
             schema: Some("schema.toml".to_owned()),
             ignore: vec!["timestamp".to_owned(), "it's".to_owned()],
@@ -323,9 +353,10 @@ mod tests {
 
     #[test]
     fn a_record_survives_its_file() {
-        let full = Record::Fit(record());
+        let full = Record::Fit(Box::new(record()));
         assert_eq!(Record::parse(&full.to_toml()), Ok(full));
-        let little = Record::Fit(FitRecord {
+        let little = Record::Fit(Box::new(FitRecord {
+            preset: Preset::Default,
             data: None,
             schema: None,
             ignore: Vec::new(),
@@ -337,7 +368,7 @@ mod tests {
             seed: 7,
             origin: None,
             ..record()
-        });
+        }));
         assert_eq!(Record::parse(&little.to_toml()), Ok(little));
     }
 
@@ -358,7 +389,7 @@ mod tests {
         assert_eq!(
             command,
             "becausal fit 'my log.csv' --schema schema.toml --ignore timestamp --ignore 'it'\\''s' \
-             --missing hold --graph graph.json --policy 'my agent' --model full --members 3 --steps 500 --eta 0.01 \
+             --missing hold --preset paper --method auto --graph graph.json --policy 'my agent' --model full --members 3 --steps 500 --eta 0.01 \
              --seed 18446744073709551615 -o 'my run'"
         );
     }
@@ -397,6 +428,14 @@ mod tests {
             ("command = \"fly\"", "`command` is \"fly\""),
             ("seed = 3", "`command` is missing"),
             ("command = \"fit\"\nmodel = \"causal\"", "missing field"),
+            (
+                "command = \"fit\"\nmethod = \"magic\"\nmodel = \"causal\"\nmembers = 5\nsteps = 9\nseed = 3\n",
+                "`method` is \"magic\", expected auto or fcit",
+            ),
+            (
+                "command = \"fit\"\npreset = \"papr\"\nmodel = \"causal\"\nmembers = 5\nsteps = 9\nseed = 3\n",
+                "there is no preset `papr` (did you mean `paper`?)",
+            ),
             ("command = ", "TOML parse error"),
         ] {
             let error = Record::parse(text).expect_err("refused");

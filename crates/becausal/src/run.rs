@@ -48,7 +48,7 @@ use becausal_core::env::{
 };
 use becausal_core::progress::{Listener, Progress};
 use becausal_core::trajectory::Trajectory;
-use becausal_core::{Environment, MemoryLimit, Policy, Schema, Transitions};
+use becausal_core::{Environment, MemoryLimit, Policy, Preset, Schema, Transitions};
 use becausal_discovery::CausalGraph;
 use becausal_explain::{Agent, Moment, Scale, Track};
 use becausal_learn::ActorCritic;
@@ -313,6 +313,15 @@ impl Run {
     #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
+    }
+
+    /// Whose way it was made: ours, or the paper's.
+    #[must_use]
+    pub fn preset(&self) -> Preset {
+        match &self.record {
+            Record::Fit(fit) => fit.preset,
+            Record::Train(config) => config.preset,
+        }
     }
 
     /// What the variables are.

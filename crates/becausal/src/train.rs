@@ -8,6 +8,7 @@ use becausal_core::MemoryLimit;
 use becausal_core::env::Options;
 use becausal_core::progress::{Advance, Listener, Progress};
 use becausal_core::text::counted;
+use becausal_discovery::Method;
 use becausal_envs::find;
 use becausal_learn::{EpochReport, Evaluated, Evaluation, Imagination, Settings};
 
@@ -21,6 +22,7 @@ pub struct TrainParams {
     options: Options,
     preset: String,
     model: Option<Imagination>,
+    method: Option<Method>,
     changes: Vec<(String, String)>,
     steps: Option<usize>,
     until: Option<f64>,
@@ -35,6 +37,7 @@ impl Default for TrainParams {
             options: Options::default(),
             preset: "default".to_owned(),
             model: None,
+            method: None,
             changes: Vec::new(),
             steps: None,
             until: None,
@@ -52,7 +55,7 @@ impl TrainParams {
         Self { options, ..self }
     }
 
-    /// The settings to begin with: `default`, or `paper` for those of the paper's table.
+    /// The settings to begin with: `default`, or `paper` for its method and the settings of its table.
     #[must_use]
     pub fn preset(self, preset: impl Into<String>) -> Self {
         Self { preset: preset.into(), ..self }
@@ -62,6 +65,12 @@ impl TrainParams {
     #[must_use]
     pub fn model(self, model: Imagination) -> Self {
         Self { model: Some(model), ..self }
+    }
+
+    /// The independence test; otherwise that of the preset.
+    #[must_use]
+    pub fn method(self, method: Method) -> Self {
+        Self { method: Some(method), ..self }
     }
 
     /// Changes settings, as TOML: `members = 3`. `source` is where they stand, for errors.
@@ -111,6 +120,7 @@ impl TrainParams {
             settings.change(toml, source)?;
         }
         settings.model = self.model.unwrap_or(settings.model);
+        settings.method = self.method.unwrap_or(settings.method);
         settings.steps = self.steps.unwrap_or(settings.steps);
         Ok(settings)
     }
@@ -185,7 +195,10 @@ pub fn train_policy(
     let path = path.as_ref();
     let settings = params.settings(entry.id)?;
     check_training(&settings, &entry.schema(), params.memory)?;
-    let training = TrainingRun::begin(path, entry, &params.options, &settings, params.seed)?;
+    // Whatever is no preset has no settings either.
+    let preset = params.preset.parse().unwrap_or_default();
+    let begun = (preset, &settings);
+    let training = TrainingRun::begin(path, entry, &params.options, begun, params.seed)?;
     learn(training, params)
 }
 

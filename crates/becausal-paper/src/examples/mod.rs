@@ -7,6 +7,7 @@ mod full_graph;
 mod lander;
 mod learning;
 mod marines;
+mod measured;
 mod rules;
 mod study;
 mod table;
@@ -40,6 +41,9 @@ pub struct Arguments {
     /// CartPole-v1)
     #[arg(long, value_name = "ENV", value_parser = environments())]
     env: Vec<String>,
+    /// A folder with the table of `becausal-paper tradeoff` or `ladder`, to show on the page (repeatable)
+    #[arg(long, value_name = "DIR")]
+    measured: Vec<PathBuf>,
     /// A small version that takes seconds: does everything work?
     #[arg(long)]
     quick: bool,
@@ -93,6 +97,8 @@ const QUICK_SIZE: Size = Size {
 
 pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     let started = Instant::now();
+    // A mistake in these shows at once.
+    let measured = measured::sections(&arguments.measured)?;
     let folder = Folder::create(&arguments.output)?;
     let size = if arguments.quick { QUICK_SIZE } else { FULL_SIZE };
     let listener = progress::lines(common.quiet);
@@ -126,7 +132,7 @@ pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     let page = Comparison {
         title: "The paper and becausal, side by side".to_owned(),
         introduction: introduction(arguments),
-        sections: vec![
+        sections: [
             lander_graph,
             lander_chain,
             marines_graph,
@@ -134,7 +140,10 @@ pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
             marines_full,
             table.section(),
             learning.section()?,
-        ],
+        ]
+        .into_iter()
+        .chain(measured)
+        .collect(),
         commands: commands(arguments),
     };
     folder.text(PAGE, &page.html())?;
@@ -198,6 +207,12 @@ fn introduction(arguments: &Arguments) -> Vec<String> {
 fn commands(arguments: &Arguments) -> Vec<(String, String)> {
     let quick = if arguments.quick { " --quick" } else { "" };
     let environments: Vec<String> = arguments.env.iter().map(|id| format!(" --env {id}")).collect();
+    let measured: Vec<String> = arguments
+        .measured
+        .iter()
+        .map(|folder| format!(" --measured {}", folder.display()))
+        .collect();
+    let environments = [environments, measured].concat();
     let folder = arguments.output.display();
     vec![
         (
@@ -208,6 +223,15 @@ fn commands(arguments: &Arguments) -> Vec<(String, String)> {
         (
             "becausal-paper curves -o curves".to_owned(),
             "the learning curves of all four environments; takes hours".to_owned(),
+        ),
+        (
+            "becausal-paper tradeoff -o measured".to_owned(),
+            "what a sparse graph costs; --measured shows it on this page".to_owned(),
+        ),
+        (
+            "becausal-paper ladder -o measured".to_owned(),
+            "from the paper's method to ours, one change at a time; --measured shows it on this page"
+                .to_owned(),
         ),
     ]
 }

@@ -17,8 +17,9 @@ impl Run {
     /// # Errors
     /// When a parameter is out of its range, or there is no reward of a name.
     pub fn explainer(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
-        let explainer =
-            Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask.clone())?;
+        let ask = Ask { preset: Some(ask.preset.unwrap_or(self.preset())), ..ask.clone() };
+        let explainer = Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask)?
+            .with_rows(self.scored_on.as_ref().unwrap_or(&self.data));
         let explainer = explainer.with_scale(self.scale.clone(), NEGLIGIBLE).with_track(self.track);
         let labels = |slot: usize| self.schema.variable_of(slot).kind.is_label();
         let known = self.schema.action_slots().all(labels).then(|| self.usual_actions());

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use becausal_core::MemoryLimit;
 use becausal_core::data::write_atomically;
 use becausal_core::env::Options;
 use becausal_core::progress::Listener;
+use becausal_core::{MemoryLimit, Preset};
 use becausal_envs::Entry;
 use becausal_learn::{EpochReport, Evaluation, LearningError, Settings, Training};
 use becausal_model::WeightsError;
@@ -110,7 +110,7 @@ impl TrainingRun {
         path: &Path,
         entry: &Entry,
         options: &Options,
-        settings: &Settings,
+        (preset, settings): (Preset, &Settings),
         seed: u64,
     ) -> Result<Self, TrainError> {
         let environment = entry.make(options).map_err(LearningError::from)?;
@@ -120,6 +120,7 @@ impl TrainingRun {
         let config = TrainConfig {
             environment: entry.id.to_owned(),
             options: options.clone(),
+            preset,
             settings: settings.clone(),
             seed,
         };

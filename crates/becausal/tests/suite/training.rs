@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use becausal::MemoryLimit;
 use becausal::run::{Metrics, TrainingRun, masked};
+use becausal::{MemoryLimit, Preset};
 use becausal_core::Policy;
 use becausal_core::env::{AnyEnvironment, EnvironmentError, Options, StepResult, TimeLimit};
 use becausal_core::{Environment, Schema, Stream};
@@ -39,7 +39,8 @@ fn options() -> Options {
 
 fn begin(path: &Path, model: &str) -> TrainingRun {
     let entry = find("CartPole-v1").expect("built in");
-    TrainingRun::begin(path, entry, &options(), &small(model), 7).expect("a new run")
+    TrainingRun::begin(path, entry, &options(), (Preset::Default, &small(model)), 7)
+        .expect("a new run")
 }
 
 fn to_the_end(run: &mut TrainingRun) {
@@ -140,7 +141,7 @@ fn a_folder_with_a_run_is_not_overwritten() {
     let path = folder.path().join("run");
     drop(begin(&path, "none"));
     let entry = find("CartPole-v1").expect("built in");
-    let again = TrainingRun::begin(&path, entry, &options(), &small("none"), 7);
+    let again = TrainingRun::begin(&path, entry, &options(), (Preset::Default, &small("none")), 7);
     let error = again.err().expect("refused").to_string();
     assert!(error.contains("holds a training already; resume it"), "{error}");
 }
