@@ -94,7 +94,7 @@ impl Task<'_> {
         let begun = RunDirectory::open(&path).and_then(|run| run.read_config()).ok();
         if let Some(begun) = begun.and_then(|text| TrainConfig::parse(&text).ok()) {
             if self.resume && path.join("checkpoint.json").exists() {
-                self.refuse_other(&path, begun.settings == *self.settings)?;
+                refuse_other(&path, begun.settings == *self.settings)?;
                 return Ok(TrainingRun::resume(&path, None, MemoryLimit::default())?);
             }
             fs::remove_dir_all(&path)?;
@@ -106,18 +106,6 @@ impl Task<'_> {
             (self.preset, self.settings),
             self.seed,
         )?)
-    }
-
-    fn refuse_other(&self, path: &Path, is_same: bool) -> Result<(), Failure> {
-        if is_same {
-            return Ok(());
-        }
-        Err(format!(
-            "{}: was made with other settings and cannot be continued; choose another folder with -o, or train anew \
-             without --resume",
-            path.display()
-        )
-        .into())
     }
 
     fn curve(&self, metrics: &Metrics, final_return: f64) -> Curve {
@@ -158,7 +146,7 @@ impl Task<'_> {
         };
         let value: Value =
             serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
-        self.refuse_other(record, value["settings"] == json!(self.settings.to_toml()))?;
+        refuse_other(record, value["settings"] == json!(self.settings.to_toml()))?;
         let points = |name: &str| -> Result<Vec<(usize, f64)>, String> {
             let point = |point: &Value| Some((whole(&point[0])?, point[1].as_f64()?));
             let points = value[name].as_array().ok_or_else(|| wrong(name))?;
@@ -177,6 +165,19 @@ impl Task<'_> {
             seconds: number("seconds")?,
         })
     }
+}
+
+/// Refuses what an earlier command made with other settings.
+fn refuse_other(path: &Path, is_same: bool) -> Result<(), Failure> {
+    if is_same {
+        return Ok(());
+    }
+    Err(format!(
+        "{}: was made with other settings and cannot be continued; choose another folder with -o, or train anew without \
+         --resume",
+        path.display()
+    )
+    .into())
 }
 
 fn whole(value: &Value) -> Option<usize> {
