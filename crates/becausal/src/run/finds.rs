@@ -7,6 +7,7 @@ use becausal_render::{surprise_text, turning_json, turning_text};
 use serde_json::{Value, json};
 
 use super::Run;
+use crate::answer::Answer;
 use crate::episode::Episode;
 use crate::error::Error;
 use crate::record::quoted;
@@ -122,14 +123,12 @@ impl Run {
             let moment = Moment::recorded(data, found.episode, found.step)?;
             let sentence = match &found.rival {
                 Some(rival) => {
-                    let rival = action_text(self.schema(), rival);
-                    let answer = self.why_not(&moment, &rival, &ask)?;
-                    let told = answer.contrast().is_some_and(|contrast| contrast.claim().is_some());
+                    let contrast = self.checked(explainer.why_not(&moment, rival))??;
                     // What may be nothing is no mistake.
-                    if !told && worth != Worth::Close {
+                    if contrast.claim().is_none() && worth != Worth::Close {
                         continue;
                     }
-                    answer.sentence()
+                    Answer::Contrast(Box::new(contrast)).sentence()
                 }
                 None => surprise_text(self.model(), moment.record()).unwrap_or_default(),
             };
