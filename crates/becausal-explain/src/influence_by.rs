@@ -111,8 +111,9 @@ impl Meter {
         action: &[f64],
     ) -> Result<Influence, ExplainError> {
         let key: Vec<u64> = action.iter().map(|value| value.to_bits()).collect();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known.get(&key) {
+        // Not held while it is measured: threads that help may ask the same.
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&key) {
             return Ok(Influence::clone(found));
         }
         let rows = self.rows.as_ref().ok_or_else(|| self.refused("there are no recorded steps"))?;
@@ -125,7 +126,7 @@ impl Meter {
         let measured = dynamics
             .effect(&rows)
             .ok_or_else(|| self.refused("this model has no likelihood to lose"))?;
-        known.insert(key, Arc::new(measured.clone()));
+        known().insert(key, Arc::new(measured.clone()));
         Ok(measured)
     }
 

@@ -2,7 +2,7 @@
 
 use becausal_core::env::{action_text, parse_action};
 use becausal_core::{Environment, Transitions};
-use becausal_explain::{Ask, ExplainError, Found, Moment, Turning, Worth, find};
+use becausal_explain::{Ask, Change, ExplainError, Found, Moment, Turning, Worth, find};
 use becausal_render::{surprise_text, turning_json, turning_text};
 use serde_json::{Value, json};
 
@@ -122,6 +122,8 @@ impl Run {
             }
             let moment = Moment::recorded(data, found.episode, found.step)?;
             let sentence = match &found.rival {
+                // Nothing was learned about an action that the data never have.
+                Some(rival) if self.check_seen("", &Change::action(rival)).is_err() => continue,
                 Some(rival) => {
                     let contrast = self.checked(explainer.why_not(&moment, rival))??;
                     // What may be nothing is no mistake.
