@@ -159,6 +159,8 @@ settings! {
     evaluate_every: usize = 1,
     /// Episodes per evaluation.
     evaluation_episodes: usize = 20,
+    /// Other episodes that the best policy plays at the end: their mean return is the one that is reported.
+    final_episodes: usize = 100,
     /// Optimiser steps of each network in the final fit, for explanations; 0 for no fit.
     final_fit_steps: usize = 2000,
     /// Real steps recorded at the end for explanations, beside those of the training; 0 for none.
@@ -294,6 +296,7 @@ impl Settings {
             ("batch", self.batch),
             ("evaluate_every", self.evaluate_every),
             ("evaluation_episodes", self.evaluation_episodes),
+            ("final_episodes", self.final_episodes),
         ];
         if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(wrong(format!("`{name}` is 0, expected at least 1")));
@@ -318,6 +321,7 @@ impl Settings {
             ("copies", self.copies, 100_000),
             ("batch", self.batch, 100_000_000),
             ("evaluation_episodes", self.evaluation_episodes, 1_000_000),
+            ("final_episodes", self.final_episodes, 1_000_000),
             ("final_rows", self.final_rows, 1_000_000_000),
         ];
         if let Some((name, given, most)) = limited.iter().find(|(_, given, most)| given > most) {

@@ -21,9 +21,14 @@ use crate::{Common, Failure, progress};
 const OURS: &str = "causal";
 
 /// Settings that make the model read more than a strict discovery from all rows finds, each as if it were not there: the
-/// threshold of `fit`, the graph used from the first rows, edges forgotten, and all rows looked at.
-const CHANGES: [&str; 4] =
-    ["eta = 0.001", "graph_from = 0", "keep_edges = false", "graph_rows = 1000000"];
+/// threshold of `fit`, the graph used from the first rows, edges forgotten, all rows looked at, and nothing read but edges.
+const CHANGES: [&str; 5] = [
+    "eta = 0.001",
+    "graph_from = 0",
+    "keep_edges = false",
+    "graph_rows = 1000000",
+    "parents = \"edges\"",
+];
 
 /// Arguments of `becausal-paper ablation`.
 #[derive(Args)]

@@ -159,7 +159,7 @@ def test_what_is_wrong_is_said(wrong, error, words, run, log) -> None:
 def test_a_model_is_made_afterwards_for_an_agent_that_exists(log, tmp_path) -> None:
     small = (
         "warm_up = 150\nepoch_steps = 50\nmembers = 1\nmodel_width = 8\nfit_steps_first = 20\nfit_steps = 20\nrounds = 2\n"
-        "samples = 256\nevaluation_episodes = 3\nfinal_fit_steps = 20\nfinal_rows = 300"
+        "samples = 256\nevaluation_episodes = 3\nfinal_episodes = 3\nfinal_fit_steps = 20\nfinal_rows = 300"
     )
     agent = becausal.train("CartPole-v1", tmp_path / "agent", steps=300, settings=small, progress=False)
     quick = {"members": 1, "steps": 40, "progress": False}
