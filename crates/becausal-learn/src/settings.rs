@@ -71,8 +71,6 @@ settings! {
     greedy: f64 = 0.0,
     /// Epochs between two discoveries of the graph.
     graph_epochs: Ramp = Ramp { from: 3.0, to: 5.0 },
-    /// The model uses the graph once the buffer has this many rows. Until then it uses the full graph.
-    graph_from: usize = 0,
     /// Whether an edge that was found once stays for the rest of the training: the data of a policy
     /// that has settled shows fewer edges than earlier data.
     keep_edges: bool = false,
@@ -167,6 +165,9 @@ settings! {
     final_rows: usize = 20_000,
 }
 
+/// Settings that trainings of earlier versions have in their records.
+const RETIRED: [&str; 1] = ["graph_from"];
+
 /// The built-in settings of each environment. The landers share a file; what differs with throttles instead of engines is
 /// in tables whose names end in `-continuous`.
 const PRESETS: [(&str, &str); 4] = [
@@ -221,13 +222,16 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The settings of a TOML table; `name` appears in error messages.
+    /// The settings of a TOML table; `name` appears in error messages. Settings of earlier versions that are gone are
+    /// passed over.
     ///
     /// # Errors
     /// When a setting is unknown or has a wrong value.
     pub fn of(table: &toml_edit::Table, name: &str) -> Result<Self, LearningError> {
         let mut settings = Self::default();
-        settings.take(table, name)?;
+        let mut table = table.clone();
+        RETIRED.iter().for_each(|name| drop(table.remove(name)));
+        settings.take(&table, name)?;
         settings.check()?;
         Ok(settings)
     }
@@ -400,6 +404,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_record_of_an_earlier_version_is_read_without_the_settings_that_are_gone() {
+        let document: DocumentMut = "steps = 7\ngraph_from = 3".parse().expect("TOML");
+        let settings = Settings::of(document.as_table(), "a run").expect("settings");
+        assert_eq!(settings, Settings { steps: 7, ..Settings::default() });
+        let error = Settings::default().change("graph_from = 3", "my.toml").expect_err("gone");
+        assert!(error.to_string().contains("there is no setting `graph_from`"), "{error}");
     }
 
     #[test]

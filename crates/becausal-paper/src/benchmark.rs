@@ -72,7 +72,6 @@ impl Benchmark {
         settings.steps = self.quick_steps;
         settings.warm_up = settings.warm_up.min(settings.steps / 4);
         settings.epoch_steps = settings.steps / QUICK_EPOCHS;
-        settings.graph_from = settings.graph_from.min(settings.steps / 2);
         Ok(())
     }
 }
