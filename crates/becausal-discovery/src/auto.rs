@@ -37,7 +37,7 @@ pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -
     let unexplained = others.unexplained.clone();
     let (mut pairs, losses) = engine.pairs(&folds, &others, watch);
     drop(folds);
-    if frame.rows() >= MIN_PROXY_ROWS && !watch.is_stopped() {
+    if !crate::rules::off(9) && frame.rows() >= MIN_PROXY_ROWS && !watch.is_stopped() {
         engine.flag_proxies(&mut pairs, &unexplained, &losses, watch);
     }
     Findings { pairs, unexplained: Some(unexplained), valid: true }
@@ -217,7 +217,7 @@ impl<'a> Engine<'a> {
                 || place.is_some_and(|place| p_values[place] <= MAX_GATE_P)
         };
         for (finding, &cause) in findings.iter_mut().zip(allowed) {
-            finding.remainder = parts.least(|input| input == cause || may_gate(input));
+            finding.remainder = parts.least(|input| !crate::rules::off(8) && (input == cause || may_gate(input)));
         }
         (findings, answer.loss)
     }

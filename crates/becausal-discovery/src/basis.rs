@@ -67,6 +67,7 @@ impl Basis {
                     });
                 if !two_valued {
                     for shape in [Shape::Square, Shape::Cube, Shape::Absolute] {
+                        if crate::rules::off(28) && shape != Shape::Square { continue; }
                         used(atom(shape), &mut atoms);
                     }
                     if frame.u.len() <= MAX_STEP_COLUMNS {

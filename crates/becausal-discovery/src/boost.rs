@@ -21,7 +21,7 @@ pub(super) struct Growth {
 impl Growth {
     /// For data with this many candidate columns.
     pub(super) fn for_columns(columns: usize) -> Self {
-        let significance = 14.0 + 2.0 * (columns.max(1) as f64).ln();
+        let significance = if crate::rules::off(27) { 6.0 } else { 14.0 } + 2.0 * (columns.max(1) as f64).ln();
         Self { trees: 30, depth: 4, rate: 0.3, significance, min_leaf: 10 }
     }
 

@@ -241,6 +241,9 @@ fn choose(
     if waves {
         rounds.push(basis.wave_candidates());
     }
+    if crate::rules::off(16) { rounds.pop(); }
+    if crate::rules::off(15) && small { rounds.remove(1); }
+    if crate::rules::off(14) { rounds.remove(0); }
     for candidates in rounds {
         if candidates.len() > 0 && left > 0 {
             let chosen = {
@@ -269,7 +272,7 @@ fn screen(
 ) -> Vec<usize> {
     // |correlation| times the square root of the number of rows: chance exceeds it once in 15,000
     // times.
-    const MIN_SCORE: f64 = 4.0;
+    let min_score: f64 = if crate::rules::off(26) { 2.0 } else { 4.0 };
     let residuals = residuals(frame, targets, rows, basis, watch);
     let products = candidates.basis();
     let mut sums = Array2::<f64>::zeros((products.width(), targets.len()));
@@ -300,7 +303,7 @@ fn screen(
                 .filter(|score| score.is_finite())
                 .fold(0.0, f64::max)
                 * count.sqrt();
-            (score > MIN_SCORE && variance > 1e-9 * squares[feature])
+            (score > min_score && variance > 1e-9 * squares[feature])
                 .then_some((score, feature - 1))
         })
         .collect();

@@ -43,6 +43,9 @@ mod reason;
 mod reduced;
 mod remainder;
 mod ridge;
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub mod rules;
 mod score;
 mod spread;
 mod student;

@@ -72,6 +72,7 @@ impl Question<'_> {
 
     /// Where errors are clipped: only continuous outputs have a typical error.
     fn clip(&self, errors: &[f64]) -> Option<f64> {
+        if crate::rules::off(3) { return None; }
         let Target::Output(column) = *self.target else { return None };
         let mut outputs = self.frame.outputs.iter();
         let output = outputs.find(|output| output.columns.contains(&column))?;
@@ -104,6 +105,7 @@ impl Question<'_> {
     /// The level of features that, with trees on the residuals, predicts best on held-out rows of the
     /// same fold. Polynomials suit smooth dynamics but not jumps.
     pub(super) fn level(&self) -> usize {
+        if crate::rules::off(1) { return 1; }
         let own: Vec<usize> = self.target.own_input().into_iter().collect();
         best(std::array::from_fn(|level| self.trial(level, &own)))
     }
@@ -112,6 +114,7 @@ impl Question<'_> {
     ///
     /// An effect that is linear in a proxy may be far from linear in what the proxy stands for.
     pub(super) fn levels_without(&self, drops: &[usize], level: usize) -> Vec<usize> {
+        if crate::rules::off(2) { return vec![level; drops.len()]; }
         let losses = self.regression_trials(drops);
         let choose = |(&drop, losses): (&usize, &[f64; LEVELS])| {
             let other = best(*losses);
@@ -210,7 +213,7 @@ impl Question<'_> {
         growth: &Growth,
     ) -> Ensemble {
         let square = residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len().max(1) as f64;
-        if square < self.floor() {
+        if square < self.floor() || crate::rules::off(13) {
             return Ensemble::default();
         }
         let mut allowed = vec![false; self.frame.u.len()];

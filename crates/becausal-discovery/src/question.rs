@@ -136,7 +136,7 @@ impl Question<'_> {
         let is_suspect = |gains: &[Gain; 2]| gains[0].p.min(gains[1].p) <= MAX_SUSPECT_P;
         let suspects: Vec<usize> = (0..self.drops.len())
             .filter(|&drop| {
-                is_suspect(&gains[drop]) || self.trees_use(&models, drop, held_out.losses[0])
+                crate::rules::off(23) || is_suspect(&gains[drop]) || self.trees_use(&models, drop, held_out.losses[0])
             })
             .collect();
         if !suspects.is_empty() {
@@ -154,7 +154,7 @@ impl Question<'_> {
                 gains[drop] = self.gains(sums, &models, &held_out.losses);
             }
             let found: Vec<usize> =
-                (0..suspects.len()).filter(|&place| is_suspect(&gains[suspects[place]])).collect();
+                (0..suspects.len()).filter(|&place| !crate::rules::off(5) && is_suspect(&gains[suspects[place]])).collect();
             let higher: Vec<usize> = levels.iter().map(|&other| other.max(level)).collect();
             let innovations =
                 self.heard(self.innovations(&models, &reduced, &suspects, &found, &higher));
@@ -246,9 +246,10 @@ impl Question<'_> {
 
     /// Whether the part of a drop in the regression is large enough to be evaluated.
     fn is_promising(&self, models: &[Model<'_>; 2], drop: usize) -> bool {
+        if crate::rules::off(22) { return true; }
         models.iter().any(|model| {
             let increase = model.increases[drop];
-            let plain = MARGIN * model.training_losses[0] + self.floor();
+            let plain = margin0() * model.training_losses[0] + self.floor();
             let clipped = CLIPPED_MARGIN * model.training_losses[1] + CLIPPED_MARGIN_OF_VARIANCE;
             increase > MIN_SHARE_OF_MARGIN * plain
                 || (model.clip.is_some() && increase > MIN_SHARE_OF_MARGIN * clipped)
@@ -259,7 +260,7 @@ impl Question<'_> {
     /// the held-out rows they will hardly gain more.
     fn trees_use(&self, models: &[Model<'_>; 2], drop: usize, loss: f64) -> bool {
         let columns = self.columns(&self.drops[drop]);
-        let margin = |model: &Model<'_>| MARGIN * loss * model.fold.tree_rows.len() as f64;
+        let margin = |model: &Model<'_>| margin0() * loss * model.fold.tree_rows.len() as f64;
         models.iter().any(|model| model.trees.gained(&columns) > margin(model))
     }
 
@@ -268,7 +269,7 @@ impl Question<'_> {
         let one = |which: usize| {
             let sums: Vec<f64> = sums.iter().map(|sum| sum[which]).collect();
             let margin = if which == 0 {
-                MARGIN
+                margin0()
             } else {
                 CLIPPED_MARGIN + CLIPPED_MARGIN_OF_VARIANCE / losses[1].max(f64::MIN_POSITIVE)
             };
@@ -310,6 +311,7 @@ impl Question<'_> {
         let inputs =
             self.columns(self.allowed).into_iter().map(|column| self.frame.u[column].rounding);
         let rounding = inputs.fold(0.0, f64::max) + self.target.rounding(self.frame);
+        if crate::rules::off(11) { return 1e-30; }
         ARITHMETIC_LOSS + ROUNDING_FACTOR * rounding
     }
 
@@ -338,4 +340,8 @@ fn better_of_two(gains: &[Gain; 2]) -> Gain {
         size: gains[0].size,
         strength: gains[0].strength.max(gains[1].strength),
     }
+}
+
+fn margin0() -> f64 {
+    if crate::rules::off(10) { 0.0 } else { MARGIN }
 }

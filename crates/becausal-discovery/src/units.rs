@@ -43,6 +43,10 @@ impl Units {
             }
             last = recording;
         }
+        if crate::rules::off(0) {
+            let lengths = vec![1; transitions.len()];
+            return Self::of_lengths(&lengths, seed);
+        }
         Self::of_lengths(&lengths, seed)
     }
 
@@ -134,6 +138,7 @@ fn plain_or_clipped(sums: &[f64]) -> f64 {
     let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
     let clip = OUTLIER_MEDIANS * *median;
     let clipped: Vec<f64> = sums.iter().map(|sum| sum.min(clip)).collect();
+    if crate::rules::off(12) { return mean_above_zero(sums); }
     (2.0 * mean_above_zero(sums).min(mean_above_zero(&clipped))).min(1.0)
 }
 

@@ -43,7 +43,7 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reas
         .map(|input| {
             let share = *findings.unexplained.as_ref()?.get(input)?;
             let decided = decided.as_ref().is_some_and(|decided| decided[input]);
-            (share < DETERMINED || decided).then(|| determined(&frame.inputs[input]))
+            ((share < DETERMINED && !crate::rules::off(21)) || decided).then(|| determined(&frame.inputs[input]))
         })
         .collect();
     findings
@@ -78,12 +78,13 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reas
 fn unclear(finding: &Finding, stretches: bool, effect: &str) -> Option<Reason> {
     let strict = stretches && finding.strength < STRONG;
     let low = finding.p <= if strict { UNDECIDED_STRETCHES } else { UNDECIDED };
-    if low {
+    if low && !crate::rules::off(17) {
         return (finding.p > DECIDED).then_some(Reason::Unclear);
     }
-    if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= HINT) {
+    if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= HINT && !crate::rules::off(6)) {
         return Some(Reason::Hint { rows: hint.rows, group: hint.group.clone() });
     }
+    if crate::rules::off(7) { return None; }
     finding.remainder.as_ref()?.reason(effect)
 }
 
@@ -125,7 +126,7 @@ fn effect(frame: &Frame, output: usize) -> Option<Reason> {
 fn rare(factor: &Factor, columns: &[Series]) -> Option<Reason> {
     let departures = factor.columns.iter().map(|&column| departures(&columns[column].values));
     let rows = departures.max().unwrap_or(0);
-    (rows < RARE).then(|| Reason::RarelyVaries { variable: factor.name.clone(), rows })
+    (rows < RARE && !crate::rules::off(20)).then(|| Reason::RarelyVaries { variable: factor.name.clone(), rows })
 }
 
 /// The rows whose value is not the median; a value that nearly all rows have is the median.

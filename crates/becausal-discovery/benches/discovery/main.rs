@@ -1,5 +1,6 @@
 //! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|speed`.
 
+mod ablation;
 mod power;
 mod probes;
 mod worlds;
@@ -19,6 +20,10 @@ fn main() {
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|a| a == name);
+    if arguments.iter().any(|argument| argument == "ablation") {
+        ablation::ablation(None);
+        return;
+    }
     if wanted("truth") {
         truth();
     }
