@@ -29,6 +29,8 @@ const MIN_PROXY_ROWS: usize = 1000;
 
 /// Tests the pairs of `allowed[output]`, conditioning on these inputs only.
 pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -> Findings {
+    let sample = frame.sample(frame.thresholds.max_rows);
+    let frame = sample.as_ref().unwrap_or(frame);
     let engine = Engine::new(frame, allowed);
     let folds = engine.folds(Effort::Usual, watch);
     let others = engine.others(&folds, watch);
@@ -37,7 +39,7 @@ pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -
     let unexplained = others.unexplained.clone();
     let (mut pairs, losses) = engine.pairs(&folds, &others, watch);
     drop(folds);
-    if !crate::rules::off(9) && frame.rows() >= MIN_PROXY_ROWS && !watch.is_stopped() {
+    if frame.rows() >= MIN_PROXY_ROWS && !watch.is_stopped() {
         engine.flag_proxies(&mut pairs, &unexplained, &losses, watch);
     }
     Findings { pairs, unexplained: Some(unexplained), valid: true }
@@ -52,8 +54,6 @@ pub(super) struct Engine<'a> {
     pub targets: Vec<Target>,
     /// The output that each of the first targets belongs to.
     pub owners: Vec<usize>,
-    /// Rows in each unit.
-    sizes: Vec<f64>,
     /// For each input, another one with nearly the same values.
     copies: Vec<Option<usize>>,
     /// The rows at the ends of the inputs' ranges.
@@ -89,10 +89,9 @@ impl<'a> Engine<'a> {
             bins: Bins::of(&frame.u),
             targets,
             owners,
-            sizes: frame.units.sizes(),
             copies: copies(frame),
             extremes: Extremes::of(frame),
-            growth: Growth::for_columns(frame.u.len()),
+            growth: Growth::for_columns(frame.u.len(), frame.thresholds.min_split_gain),
         }
     }
 
@@ -120,7 +119,6 @@ impl<'a> Engine<'a> {
             frame: self.frame,
             folds,
             bins: &self.bins,
-            sizes: &self.sizes,
             target: &self.targets[index],
             index,
             allowed,
@@ -175,6 +173,7 @@ impl<'a> Engine<'a> {
                 pair.copy = pair.copy.or(finding.copy);
                 pair.strength = pair.strength.max(finding.strength);
                 pair.gain = pair.gain.max(finding.gain);
+                pair.most = pair.most.max(finding.most);
                 pair.p = pair.p.min(finding.p);
                 if finding.hint.as_ref().map_or(1.0, |hint| hint.p)
                     < pair.hint.as_ref().map_or(1.0, |hint| hint.p)
@@ -204,9 +203,7 @@ impl<'a> Engine<'a> {
         let drops = self.drops(allowed);
         let question = self.question(index, allowed, &drops, folds, watch);
         let answer = question.answer();
-        let spread = question.spread(&answer);
-        let gains = combine(&answer.gains, spread.as_deref());
-        let mut findings = findings(allowed, &drops, &gains, elements);
+        let mut findings = findings(allowed, &drops, &answer.gains, elements);
         self.hint(&mut findings, allowed, &answer, others, elements);
         let floor = question.floor();
         let parts = Parts::of(self.frame, &answer.residuals, answer.clip, floor);
@@ -217,7 +214,7 @@ impl<'a> Engine<'a> {
                 || place.is_some_and(|place| p_values[place] <= MAX_GATE_P)
         };
         for (finding, &cause) in findings.iter_mut().zip(allowed) {
-            finding.remainder = parts.least(|input| !crate::rules::off(8) && (input == cause || may_gate(input)));
+            finding.remainder = parts.least(|input| input == cause || may_gate(input));
         }
         (findings, answer.loss)
     }
@@ -240,7 +237,7 @@ impl<'a> Engine<'a> {
         others: &Others,
         elements: f64,
     ) {
-        if answer.is_own_error() {
+        if answer.is_own_error(self.frame) {
             return;
         }
         let rows = self.extremes.rows().iter();
@@ -322,21 +319,9 @@ fn findings(
             p: (gain.p * elements).min(1.0),
             strength: gain.strength,
             gain: gain.size,
+            most: gain.most,
             copy: together(input),
             ..Finding::NOTHING
-        })
-        .collect()
-}
-
-/// Combines the tests of the mean and of the spread: the smaller p-value, times two.
-fn combine(mean: &[Gain], spread: Option<&[Gain]>) -> Vec<Gain> {
-    let Some(spread) = spread else { return mean.to_vec() };
-    mean.iter()
-        .zip(spread)
-        .map(|(mean, spread)| {
-            let p = (2.0 * mean.p.min(spread.p)).min(1.0);
-            let better = if spread.p < mean.p { spread } else { mean };
-            Gain { p, size: mean.size, strength: better.strength }
         })
         .collect()
 }

@@ -67,7 +67,6 @@ impl Basis {
                     });
                 if !two_valued {
                     for shape in [Shape::Square, Shape::Cube, Shape::Absolute] {
-                        if crate::rules::off(28) && shape != Shape::Square { continue; }
                         used(atom(shape), &mut atoms);
                     }
                     if frame.u.len() <= MAX_STEP_COLUMNS {
@@ -133,11 +132,6 @@ impl Basis {
             (None, Shape::Linear | Shape::Indicator(_)) => 0,
             _ => 1,
         }
-    }
-
-    /// Whether a feature is a single atom or the constant.
-    pub(super) fn is_main(&self, feature: usize) -> bool {
-        self.inputs_of(feature)[1].is_none()
     }
 
     /// Whether a feature depends on this input.

@@ -5,7 +5,6 @@ use becausal_core::schema::{Kind, Role};
 use super::frame::Frame;
 use super::table::Table;
 use super::tree::Tree;
-use super::verdict::RARE;
 
 /// The rule is learned from about this many rows.
 const COMPARED_ROWS: usize = 20_000;
@@ -17,7 +16,6 @@ const MAX_UNEXPLAINED: f64 = 0.1;
 /// of the episodes is wrong about the action in hardly any row of the others. In such data the effect of
 /// the action and the effect of the state that decides it cannot be told apart.
 pub(super) fn follows_state(frame: &Frame) -> Vec<bool> {
-    if crate::rules::off(18) { return vec![false; frame.inputs.len()]; }
     let step = frame.rows().div_ceil(COMPARED_ROWS).max(1);
     let rows: Vec<usize> = (0..frame.rows()).step_by(step).collect();
     (0..frame.inputs.len()).map(|input| is_decided(frame, input, &rows, step)).collect()
@@ -69,5 +67,6 @@ fn is_decided(frame: &Frame, input: usize, rows: &[usize], step: usize) -> bool 
         }
     }
     // Only every `step`-th row was looked at.
-    departures * step < RARE && (departures as f64) < MAX_UNEXPLAINED * unusual
+    departures * step < frame.thresholds.min_departures
+        && (departures as f64) < MAX_UNEXPLAINED * unusual
 }

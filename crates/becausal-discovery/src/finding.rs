@@ -11,6 +11,8 @@ pub(super) struct Finding {
     pub strength: f64,
     /// Loss without the cause less loss with it, in units of the effect's variance.
     pub gain: f64,
+    /// The most that the gain may be, as a share of the loss.
+    pub most: f64,
     /// The gain shrinks as more is learned: the cause may only stand for others.
     pub proxy: bool,
     /// A copy of the cause without which it would matter.
@@ -29,6 +31,7 @@ impl Finding {
         p: 1.0,
         strength: 0.0,
         gain: 0.0,
+        most: 0.0,
         proxy: false,
         copy: None,
         hint: None,

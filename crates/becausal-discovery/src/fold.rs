@@ -14,14 +14,8 @@ use becausal_core::progress::Tracker;
 /// The most rows on which products are chosen. Regressions use all rows.
 const MAX_SCREENING_ROWS: usize = 20_000;
 
-/// The most rows that trees are grown on.
-const MAX_TREE_ROWS: usize = 65_536;
-
 /// The same for the efforts that proxies are detected by.
 const MAX_TREE_ROWS_TO_COMPARE: usize = 20_000;
-
-/// The most features besides the functions of single columns.
-const MAX_PRODUCTS: usize = 200;
 
 /// The same with [`Effort::Thorough`], which tries waves too.
 const MAX_PRODUCTS_AND_WAVES: usize = 400;
@@ -53,8 +47,8 @@ impl Effort {
     }
 
     /// The most rows that trees are grown on.
-    fn max_tree_rows(self) -> usize {
-        if self == Self::Usual { MAX_TREE_ROWS } else { MAX_TREE_ROWS_TO_COMPARE }
+    fn max_tree_rows(self, frame: &Frame) -> usize {
+        if self == Self::Usual { frame.thresholds.max_tree_rows } else { MAX_TREE_ROWS_TO_COMPARE }
     }
 }
 
@@ -71,12 +65,12 @@ pub(super) struct Fold {
     pub trial_rows: usize,
     /// The sums over `tree_rows` and the regressions on them, if these are not all training rows.
     pub on_tree_rows: Option<(Gram, [Solver; LEVELS])>,
-    /// The regression on functions of single columns, over `tree_rows`.
-    pub mains: Solver,
     /// The rows that trees are grown on.
     pub tree_rows: Vec<u32>,
     /// The rows of the other fold.
     pub held_out: Vec<u32>,
+    /// The number of these rows in each unit.
+    pub held_out_sizes: Vec<f64>,
 }
 
 impl Fold {
@@ -89,7 +83,7 @@ impl Fold {
         )]
         let training = (frame.rows() as f64 / 2.0 * effort.share()) as usize;
         let screening = training.min(MAX_SCREENING_ROWS);
-        let on_trees = training.min(effort.max_tree_rows());
+        let on_trees = training.min(effort.max_tree_rows(frame));
         let again = if on_trees < training { on_trees } else { 0 };
         let rounds = if frame.u.len() <= MAX_CUBIC_COLUMNS { 3 } else { 2 };
         // The regression of a round, its residuals, and its candidates.
@@ -117,7 +111,7 @@ impl Fold {
         )]
         let training =
             whole_units(frame, &training, (training.len() as f64 * effort.share()) as usize);
-        let tree_rows = whole_units(frame, &training, effort.max_tree_rows());
+        let tree_rows = whole_units(frame, &training, effort.max_tree_rows(frame));
         let screening = whole_units(frame, &training, MAX_SCREENING_ROWS);
         let basis = choose(frame, targets, &screening, training.len(), effort, watch);
         let value = |target: usize, row: usize| targets[target].value(frame, row);
@@ -132,8 +126,6 @@ impl Fold {
             let solvers = levels(&gram, &basis);
             (gram, solvers)
         });
-        let tree_gram = on_tree_rows.as_ref().map_or(&gram, |(gram, _)| gram);
-        let mains = Solver::new(tree_gram, |feature| basis.is_main(feature));
         Self {
             basis,
             gram,
@@ -142,8 +134,8 @@ impl Fold {
             trial_gram,
             trial_rows,
             on_tree_rows,
-            mains,
             tree_rows,
+            held_out_sizes: sizes(frame, &held_out),
             held_out,
         }
     }
@@ -204,6 +196,15 @@ fn levels(gram: &Gram, basis: &Basis) -> [Solver; LEVELS] {
     std::array::from_fn(|level| Solver::new(gram, |feature| basis.level(feature) <= level))
 }
 
+/// The number of some rows in each unit.
+fn sizes(frame: &Frame, rows: &[u32]) -> Vec<f64> {
+    let mut sizes = vec![0.0; frame.units.count()];
+    for &row in rows {
+        sizes[frame.units.of_row[row as usize] as usize] += 1.0;
+    }
+    sizes
+}
+
 /// About the first `max_rows` rows, without dividing a unit if possible.
 fn whole_units(frame: &Frame, rows: &[u32], max_rows: usize) -> Vec<u32> {
     let max_rows = max_rows.max(1);
@@ -230,7 +231,7 @@ fn choose(
 ) -> Basis {
     let mut basis = Basis::mains(frame);
     let waves = effort == Effort::Thorough && frame.u.len() <= MAX_WAVE_COLUMNS;
-    let max_products = if waves { MAX_PRODUCTS_AND_WAVES } else { MAX_PRODUCTS };
+    let max_products = if waves { MAX_PRODUCTS_AND_WAVES } else { frame.thresholds.max_products };
     let mut left = max_products.min((training / 15).saturating_sub(basis.width()));
     let small = frame.u.len() <= MAX_CUBIC_COLUMNS;
     let mut rounds = vec![basis.candidates(small)];
@@ -241,9 +242,6 @@ fn choose(
     if waves {
         rounds.push(basis.wave_candidates());
     }
-    if crate::rules::off(16) { rounds.pop(); }
-    if crate::rules::off(15) && small { rounds.remove(1); }
-    if crate::rules::off(14) { rounds.remove(0); }
     for candidates in rounds {
         if candidates.len() > 0 && left > 0 {
             let chosen = {
@@ -270,9 +268,6 @@ fn screen(
     max_chosen: usize,
     watch: &Tracker<'_>,
 ) -> Vec<usize> {
-    // |correlation| times the square root of the number of rows: chance exceeds it once in 15,000
-    // times.
-    let min_score: f64 = if crate::rules::off(26) { 2.0 } else { 4.0 };
     let residuals = residuals(frame, targets, rows, basis, watch);
     let products = candidates.basis();
     let mut sums = Array2::<f64>::zeros((products.width(), targets.len()));
@@ -303,7 +298,7 @@ fn screen(
                 .filter(|score| score.is_finite())
                 .fold(0.0, f64::max)
                 * count.sqrt();
-            (score > min_score && variance > 1e-9 * squares[feature])
+            (score > frame.thresholds.min_screening_score && variance > 1e-9 * squares[feature])
                 .then_some((score, feature - 1))
         })
         .collect();

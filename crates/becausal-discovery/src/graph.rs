@@ -93,12 +93,14 @@ impl Pair {
         }
     }
 
-    fn judge(&mut self, eta: f64) {
+    fn judge(&mut self, eta: f64, min_strength: f64) {
         self.verdict = match (self.given, &self.reason) {
             (Some(Given::Required), _) => Verdict::Edge,
             (Some(Given::Forbidden), _) => Verdict::None,
             (None, Some(reason)) if reason.overrides_p() => Verdict::Untestable,
-            _ if self.adjusted_p.unwrap_or(self.p) <= eta => Verdict::Edge,
+            _ if self.adjusted_p.unwrap_or(self.p) <= eta && self.strength >= min_strength => {
+                Verdict::Edge
+            }
             (None, Some(_)) => Verdict::Untestable,
             (None, None) => Verdict::None,
         };
@@ -133,6 +135,8 @@ pub struct CausalGraph {
     pub method: String,
     /// Pairs with a p-value of at most this are edges.
     pub eta: f64,
+    /// Pairs with a smaller strength are not edges, however small p is.
+    pub min_strength: f64,
     /// Rows of the data.
     pub rows: usize,
     /// Episodes of the data.
@@ -162,6 +166,7 @@ impl CausalGraph {
         Self {
             method: method.to_owned(),
             eta,
+            min_strength: 0.0,
             rows: 0,
             episodes: 0,
             seed: 0,
@@ -247,8 +252,9 @@ impl CausalGraph {
     #[must_use]
     pub fn with_eta(mut self, eta: f64) -> Self {
         self.eta = eta;
+        let min_strength = self.min_strength;
         let by_action = self.by_action.iter_mut().flat_map(|graph| &mut graph.pairs);
-        self.pairs.iter_mut().chain(by_action).for_each(|pair| pair.judge(eta));
+        self.pairs.iter_mut().chain(by_action).for_each(|pair| pair.judge(eta, min_strength));
         self
     }
 
@@ -306,6 +312,7 @@ impl CausalGraph {
             ..pair.clone()
         };
         let mut aligned = Self {
+            min_strength: self.min_strength,
             rows: self.rows,
             episodes: self.episodes,
             seed: self.seed,

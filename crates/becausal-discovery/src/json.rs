@@ -22,6 +22,8 @@ const MAX_UNLISTED: usize = 8;
 struct Head {
     method: String,
     eta: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    min_strength: f64,
     #[serde(default)]
     rows: usize,
     #[serde(default)]
@@ -40,6 +42,11 @@ struct File {
     edges: Vec<Value>,
     #[serde(default)]
     action_edges: Option<Vec<Value>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// One pair of the file: names instead of ids, and the fields of its reason beside the others.
@@ -71,6 +78,7 @@ impl CausalGraph {
         let head = Head {
             method: self.method.clone(),
             eta: self.eta,
+            min_strength: self.min_strength,
             rows: self.rows,
             episodes: self.episodes,
             seed: self.seed,
@@ -134,6 +142,7 @@ impl CausalGraph {
         let file: File = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let head = file.head;
         unit(Some(head.eta), "eta", "the graph")?;
+        unit(Some(head.min_strength), "min_strength", "the graph")?;
         let records = read_records(&file.edges, "edge")?;
         let action_records = read_records(&file.action_edges.unwrap_or_default(), "action edge")?;
         let causes = distinct(records.iter().map(|record| record.cause.as_str()));
@@ -153,6 +162,7 @@ impl CausalGraph {
             episodes: head.episodes,
             seed: head.seed,
             corrected: head.corrected,
+            min_strength: head.min_strength,
             ..Self::new(&head.method, head.eta, &causes, &effects)
         };
         let ids = Ids { causes: &causes, effects: &effects };

@@ -70,11 +70,6 @@ impl Gram {
         total
     }
 
-    /// The number of rows summed over, known from the constant first feature.
-    pub(super) fn rows(&self) -> f64 {
-        self.features.get((0, 0)).map_or(1.0, |&count| count.max(1.0))
-    }
-
     /// The sums with one target.
     pub(super) fn target(&self, target: usize) -> Array1<f64> {
         self.targets.column(target).to_owned()
@@ -137,17 +132,6 @@ impl Solver {
         drops: usize,
         dropped: impl Fn(usize, usize) -> bool,
     ) -> Array2<f64> {
-        self.coefficients_and_increases(target, drops, dropped).0
-    }
-
-    /// The same, and the increase of the training sum of squares by each drop.
-    pub(super) fn coefficients_and_increases(
-        &self,
-        target: &Array1<f64>,
-        drops: usize,
-        dropped: impl Fn(usize, usize) -> bool,
-    ) -> (Array2<f64>, Vec<f64>) {
-        let mut increases = Vec::with_capacity(drops);
         let full = self.solve(target);
         let mut all = Array2::zeros((self.width, drops + 1));
         self.write(&full, &mut all, 0);
@@ -162,7 +146,6 @@ impl Solver {
             }
             let part: Array1<f64> = set.iter().map(|&index| full[index]).collect();
             let weights = inverse(&corner).dot(&part);
-            increases.push(weights.dot(&part));
             let mut reduced = full.clone();
             for (&index, &weight) in set.iter().zip(&weights) {
                 reduced.scaled_add(-weight, &self.inverse.column(index));
@@ -172,7 +155,7 @@ impl Solver {
             }
             self.write(&reduced, &mut all, drop + 1);
         }
-        (all, increases)
+        all
     }
 
     /// Writes the coefficients of the chosen features into a column, in the units of the features.

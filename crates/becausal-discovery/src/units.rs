@@ -3,17 +3,9 @@
 //! A recording is an episode, or several between which rows were left out.
 
 use super::student::mean_above_zero;
+use super::thresholds::Thresholds;
 use becausal_core::Stream;
 use becausal_core::data::Transitions;
-
-/// With at least this many recordings, each is one unit.
-const MIN_RECORDINGS: usize = 20;
-
-/// With fewer recordings, the rows are divided into about this many stretches.
-const STRETCHES: usize = 48;
-
-/// The fewest units that allow a test.
-pub(super) const MIN_UNITS: usize = 8;
 
 /// Rows grouped into independent units, which are divided into two folds.
 ///
@@ -31,7 +23,7 @@ pub(super) struct Units {
 
 impl Units {
     /// The units of recorded transitions.
-    pub(super) fn of(transitions: &Transitions, seed: u64) -> Self {
+    pub(super) fn of(transitions: &Transitions, seed: u64, thresholds: &Thresholds) -> Self {
         let mut lengths: Vec<usize> = Vec::new();
         let mut last = None;
         for episode in 0..transitions.episodes() {
@@ -43,18 +35,14 @@ impl Units {
             }
             last = recording;
         }
-        if crate::rules::off(0) {
-            let lengths = vec![1; transitions.len()];
-            return Self::of_lengths(&lengths, seed);
-        }
-        Self::of_lengths(&lengths, seed)
+        Self::of_lengths(&lengths, seed, thresholds)
     }
 
     /// The units of recordings with these numbers of rows.
-    fn of_lengths(recordings: &[usize], seed: u64) -> Self {
-        let stretches = recordings.len() < MIN_RECORDINGS;
+    fn of_lengths(recordings: &[usize], seed: u64, thresholds: &Thresholds) -> Self {
+        let stretches = recordings.len() < thresholds.min_episodes;
         let rows: usize = recordings.iter().sum();
-        let length = rows.div_ceil(STRETCHES).max(1);
+        let length = rows.div_ceil(thresholds.stretches).max(1);
         let mut of_row = Vec::with_capacity(rows);
         let mut first_unit = Vec::with_capacity(recordings.len());
         let mut count = 0_u32;
@@ -107,39 +95,21 @@ impl Units {
         sizes
     }
 
-    /// The p-value of the hypothesis that the mean of `sums`, one for each unit, is at most 0.
+    /// The p-value of the hypothesis that the mean of `sums`, one for each unit, is at most 0; 1 with
+    /// fewer than `min_units`.
     ///
-    /// Units without rows are left out. Where units are stretches, the test is repeated with neighbours
-    /// merged by two and by four, and the largest p-value counts.
-    pub(super) fn p_value(&self, sums: &[f64], sizes: &[f64]) -> f64 {
-        let filled: Vec<f64> =
-            sums.iter().zip(sizes).filter(|(_, size)| **size > 0.0).map(|(sum, _)| *sum).collect();
-        if filled.len() < MIN_UNITS {
+    /// Where units are stretches, the test is repeated with neighbours merged by two, and the larger
+    /// p-value counts.
+    pub(super) fn p_value(&self, sums: &[f64], min_units: usize) -> f64 {
+        if sums.len() < min_units {
             return 1.0;
         }
-        let merges: &[usize] = if self.stretches { &[1, 2, 4] } else { &[1] };
-        let sums_of = |size: usize| -> Vec<f64> {
-            filled.chunks(size).map(|chunk| chunk.iter().sum()).collect()
+        let merges: &[usize] = if self.stretches { &[1, 2] } else { &[1] };
+        let in_groups_of = |size: usize| -> Vec<f64> {
+            sums.chunks(size).map(|chunk| chunk.iter().sum()).collect()
         };
-        merges.iter().map(|&size| plain_or_clipped(&sums_of(size))).fold(0.0, f64::max)
+        merges.iter().map(|&size| mean_above_zero(&in_groups_of(size))).fold(0.0, f64::max)
     }
-}
-
-/// Combines two tests, of the plain sums and of the sums with large gains clipped: the smaller p-value,
-/// times two.
-///
-/// A few units with huge gains increase the variance and hide the gains of the others. Gains are
-/// clipped, losses are not: that can only weaken the evidence, never create it.
-fn plain_or_clipped(sums: &[f64]) -> f64 {
-    // Gains are clipped at this many times the median absolute sum.
-    const OUTLIER_MEDIANS: f64 = 4.0;
-    let mut sizes: Vec<f64> = sums.iter().map(|sum| sum.abs()).collect();
-    let middle = sizes.len() / 2;
-    let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
-    let clip = OUTLIER_MEDIANS * *median;
-    let clipped: Vec<f64> = sums.iter().map(|sum| sum.min(clip)).collect();
-    if crate::rules::off(12) { return mean_above_zero(sums); }
-    (2.0 * mean_above_zero(sums).min(mean_above_zero(&clipped))).min(1.0)
 }
 
 #[cfg(test)]
@@ -148,15 +118,15 @@ mod tests {
 
     #[test]
     fn many_episodes_are_units_and_few_are_divided() {
-        let many = Units::of_lengths(&[7; 30], 0);
+        let many = Units::of_lengths(&[7; 30], 0, &Thresholds::default());
         assert_eq!(many.count(), 30);
         assert!(!many.stretches);
         assert_eq!(many.fold.iter().map(|&fold| usize::from(fold)).sum::<usize>(), 15);
-        let one = Units::of_lengths(&[4800], 0);
+        let one = Units::of_lengths(&[4800], 0, &Thresholds::default());
         assert_eq!(one.count(), 48);
         assert!(one.stretches && one.fold[..24].iter().all(|&fold| fold == 0));
         assert!(one.fold[24..].iter().all(|&fold| fold == 1));
-        let two = Units::of_lengths(&[100, 3000], 0);
+        let two = Units::of_lengths(&[100, 3000], 0, &Thresholds::default());
         let fold_of = |row: usize| two.fold[two.of_row[row] as usize];
         assert!((0..100).all(|row| fold_of(row) == fold_of(0)));
         assert!((100..3100).all(|row| fold_of(row) == 1 - fold_of(0)));
@@ -165,7 +135,7 @@ mod tests {
     #[test]
     fn every_row_has_a_unit_whatever_the_lengths() {
         for lengths in [vec![1], vec![2, 1], vec![1; 19], vec![100, 1, 1], vec![3; 21], vec![]] {
-            let units = Units::of_lengths(&lengths, 3);
+            let units = Units::of_lengths(&lengths, 3, &Thresholds::default());
             assert_eq!(units.of_row.len(), lengths.iter().sum::<usize>());
             assert_eq!(units.sizes().iter().sum::<f64>(), units.of_row.len() as f64);
             assert!(units.sizes().iter().all(|&size| size > 0.0), "{lengths:?}");

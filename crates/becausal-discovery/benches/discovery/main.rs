@@ -1,6 +1,7 @@
 //! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|speed`.
 
-mod ablation;
+mod calibration;
+mod lab;
 mod power;
 mod probes;
 mod worlds;
@@ -13,6 +14,7 @@ use becausal_core::env::{EnvironmentError, collect, random_action};
 use becausal_discovery::{ByAction, CausalGraph, DiscoverParams, Method, Score, Verdict, discover};
 use becausal_envs::find;
 
+use calibration::Case;
 use probes::{Answer, PROBES};
 use worlds::{World, families};
 
@@ -20,8 +22,8 @@ fn main() {
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|a| a == name);
-    if arguments.iter().any(|argument| argument == "ablation") {
-        ablation::ablation(None);
+    if arguments.iter().any(|argument| argument == "lab") {
+        lab::lab(&arguments[1..]);
         return;
     }
     if wanted("truth") {
@@ -207,40 +209,34 @@ fn probes() {
     }
 }
 
-/// The p-values of a pair without an effect, on autocorrelated episodes.
+/// The p-values of a pair without an effect in data of many kinds, and the power beside them.
 fn calibration() {
-    const REPETITIONS: u64 = 300;
-    println!("p-values without effect, {REPETITIONS} repetitions: share at most alpha");
+    const REPETITIONS: u64 = 500;
+    const MANY: u64 = 5000;
     println!(
-        "{:40} {:>6} {:>6} {:>6} {:>6} {:>10}",
-        "data", ".01", ".05", ".2", ".5", "untestable"
+        "share of p-values at most alpha, {REPETITIONS} repetitions of 1,000 rows in 50 episodes"
     );
-    for (name, rows, length) in [
-        ("2,000 rows in 40 episodes", 2000, 50),
-        ("2,000 rows in 200 episodes", 2000, 10),
-        ("2,000 rows in 5 episodes", 2000, 400),
-        ("2,000 rows in 1 episode", 2000, 2000),
-        ("10,000 rows in 100 episodes", 10_000, 100),
-    ] {
-        let mut untestable = 0;
-        let p: Vec<f64> = (0..REPETITIONS)
-            .map(|seed| {
-                let graph = graph(&probes::null(rows, length, seed), Method::Auto);
-                let pair = graph.find("x", "y").expect("the pair");
-                untestable += usize::from(pair.verdict == Verdict::Untestable);
-                pair.p
-            })
-            .collect();
-        let share = |alpha: f64| p.iter().filter(|p| **p <= alpha).count() as f64 / p.len() as f64;
+    println!("{:16} without an effect              5 % explained", "");
+    println!(
+        "{:16} {:>6} {:>6} {:>6} {:>6}  {:>6} {:>6}",
+        "", ".001", ".05", ".2", ".5", ".001", ".05"
+    );
+    let shares = |case: Case, effect: bool, repetitions: u64, alphas: &[f64]| -> String {
+        let seeds = if effect { 10_000..10_000 + repetitions } else { 0..repetitions };
+        let p: Vec<f64> = seeds.map(|seed| calibration::p_value(case, effect, seed)).collect();
+        let share = |alpha: &f64| p.iter().filter(|p| *p <= alpha).count() as f64 / p.len() as f64;
+        alphas.iter().map(|alpha| format!(" {:>6.4}", share(alpha))).collect()
+    };
+    for case in calibration::CASES {
         println!(
-            "{name:40} {:>6.3} {:>6.3} {:>6.3} {:>6.3} {:>10.3}",
-            share(0.01),
-            share(0.05),
-            share(0.2),
-            share(0.5),
-            untestable as f64 / p.len() as f64
+            "{:16}{} {}",
+            format!("{case:?}"),
+            shares(case, false, REPETITIONS, &[0.001, 0.05, 0.2, 0.5]),
+            shares(case, true, REPETITIONS / 5, &[0.001, 0.05]),
         );
     }
+    let many = shares(Case::Independent, false, MANY, &[0.001, 0.05]);
+    println!("Independent, {MANY} repetitions: at most .001 and .05 {many}");
 }
 
 /// AimTest's 100 edges by action, found in both ways.

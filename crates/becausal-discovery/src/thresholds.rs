@@ -1,0 +1,86 @@
+//! Every number that decides what `auto` finds.
+
+/// The thresholds of `auto`, with their units and where they were chosen.
+///
+/// Most were chosen on the development families of `benches/discovery/worlds.rs`, the probes of
+/// `benches/discovery/probes.rs`, and seeds 0 to 9 of AimTest and CartPole. docs/notes/discovery.md has
+/// the tables.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// Episodes. With fewer, rows are divided into [`stretches`](Self::stretches), because a t test
+    /// needs units.
+    pub min_episodes: usize,
+    /// Stretches that the rows of few episodes are divided into.
+    pub stretches: usize,
+    /// Units (episodes or stretches). With fewer nothing is tested.
+    pub min_units: usize,
+    /// Features of the regression that are products. More cost time and hardly help.
+    pub max_products: usize,
+    /// Standard errors. A product whose correlation with a residual is smaller is not a feature;
+    /// chance exceeds it once in 15,000 times.
+    pub min_screening_score: f64,
+    /// Residual variances. A split of a tree must remove more than this from the sum of squares;
+    /// chance hardly does.
+    pub min_split_gain: f64,
+    /// Rows of a fold on which trees are grown.
+    pub max_tree_rows: usize,
+    /// Rows. Of a longer log, whole units are used, evenly spread over it.
+    pub max_rows: usize,
+    /// Median absolute residuals. A larger residual of a number is clipped to this: otherwise a few
+    /// rows, as of a craft touching the ground, drown the evidence of all others.
+    pub outlier_medians: f64,
+    /// Share of the effect's variance. A smaller residual may be the model's own error rather than
+    /// noise, which a bystander can reduce.
+    pub model_error: f64,
+    /// Share of what may be the model's own error. A smaller gain does not count.
+    pub min_gain: f64,
+    /// Share of the effect's variance that floating-point arithmetic leaves unexplained.
+    pub arithmetic_error: f64,
+    /// Rounding errors of a single-precision column that add up in a prediction.
+    pub rounding_errors: f64,
+    /// Share of the residual that a cause removes. With less a pair is not an edge, however small p is:
+    /// an imperfect model of the other inputs lets a bystander remove as much.
+    pub min_strength: f64,
+    /// Share of the variance of the residual's size. An influence on the spread must explain more: an
+    /// imperfect model of the mean changes the size of the residual too.
+    pub min_spread: f64,
+    /// p-value. Up to this, `none` is not claimed.
+    pub max_unclear_p: f64,
+    /// p-value of a few rows at the end of another input's range. Up to this, `none` is not claimed.
+    pub max_hint_p: f64,
+    /// Rows. A variable that departs from its usual value in fewer shows nothing.
+    pub min_departures: usize,
+    /// Share of an input's variance. An input of which the others leave less never varies on its own,
+    /// and an input that another leaves less of is its copy.
+    pub min_own_variance: f64,
+    /// Rows in which the residual must lie for `none`: 120 rows of equal size, as of 360 rows of normal
+    /// noise, show an influence that explains a sixth of it.
+    pub min_residual_rows: f64,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self {
+            min_episodes: 20,
+            stretches: 48,
+            min_units: 8,
+            max_products: 200,
+            min_screening_score: 4.0,
+            min_split_gain: 14.0,
+            max_tree_rows: 32_768,
+            max_rows: 200_000,
+            outlier_medians: 5.0,
+            model_error: 2e-3,
+            min_gain: 0.5,
+            arithmetic_error: 3e-10,
+            rounding_errors: 16.0,
+            min_strength: 0.01,
+            min_spread: 0.05,
+            max_unclear_p: 0.02,
+            max_hint_p: 0.01,
+            min_departures: 30,
+            min_own_variance: 1e-3,
+            min_residual_rows: 120.0,
+        }
+    }
+}
