@@ -14,6 +14,7 @@ use super::extremes::{EndResiduals, Extremes, Hint, decorrelation_lag};
 use super::finding::{Finding, Findings};
 use super::fold::{Effort, Fold};
 use super::frame::Frame;
+use super::memory::is_remembered;
 use super::question::{Answer, Gain, Question};
 use super::remainder::Parts;
 use super::target::Target;
@@ -37,12 +38,12 @@ pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -
     // What was asked while that was done.
     watch.advance(0.0, "");
     let unexplained = others.unexplained.clone();
-    let (mut pairs, losses) = engine.pairs(&folds, &others, watch);
+    let (mut pairs, losses, remembered) = engine.pairs(&folds, &others, watch);
     drop(folds);
     if frame.rows() >= MIN_PROXY_ROWS && !watch.is_stopped() {
         engine.flag_proxies(&mut pairs, &unexplained, &losses, watch);
     }
-    Findings { pairs, unexplained: Some(unexplained), valid: true }
+    Findings { pairs, unexplained: Some(unexplained), remembered, valid: true }
 }
 
 /// The data that all questions about some rows share.
@@ -130,16 +131,17 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Tests every pair. The p-value of a vector or a category is that of its best element times the
+    /// Tests every pair; gives the findings, the loss of each target with all inputs, and whether the
+    /// residuals of each output show a hidden state. The p-value of a vector or a category is that of its best element times the
     /// number of elements (Bonferroni).
     fn pairs(
         &self,
         folds: &[Fold; 2],
         others: &Others,
         watch: &Tracker<'_>,
-    ) -> (Vec<Vec<Finding>>, Vec<f64>) {
+    ) -> (Vec<Vec<Finding>>, Vec<f64>, Vec<bool>) {
         let frame = self.frame;
-        let tested: Vec<Option<(Vec<Finding>, f64)>> = (0..self.owners.len())
+        let tested: Vec<Option<(Vec<Finding>, f64, bool)>> = (0..self.owners.len())
             .into_par_iter()
             .map(|index| {
                 if watch.is_stopped() {
@@ -157,14 +159,16 @@ impl<'a> Engine<'a> {
             .collect();
         let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
         let mut losses = vec![0.0; self.owners.len()];
+        let mut remembered = vec![false; frame.outputs.len()];
         for (index, (tested, &output)) in tested.into_iter().zip(&self.owners).enumerate() {
-            let Some((findings, loss)) = tested else {
+            let Some((findings, loss, is_remembered)) = tested else {
                 for &input in &self.allowed[output] {
                     pairs[output][input] = Finding::INTERRUPTED;
                 }
                 continue;
             };
             losses[index] = loss;
+            remembered[output] |= is_remembered;
             for (&input, finding) in self.allowed[output].iter().zip(findings) {
                 let pair = &mut pairs[output][input];
                 if pair.interrupted {
@@ -186,10 +190,11 @@ impl<'a> Engine<'a> {
                 };
             }
         }
-        (pairs, losses)
+        (pairs, losses, remembered)
     }
 
-    /// The findings about one target and its loss with all inputs. `elements` is the number of targets
+    /// The findings about one target, its loss with all inputs, and whether its residuals show a hidden
+    /// state. `elements` is the number of targets
     /// of its effect.
     fn ask(
         &self,
@@ -198,7 +203,7 @@ impl<'a> Engine<'a> {
         folds: &[Fold; 2],
         others: &Others,
         watch: &Tracker<'_>,
-    ) -> (Vec<Finding>, f64) {
+    ) -> (Vec<Finding>, f64, bool) {
         let allowed = &self.allowed[self.owners[index]];
         let drops = self.drops(allowed);
         let question = self.question(index, allowed, &drops, folds, watch);
@@ -216,7 +221,9 @@ impl<'a> Engine<'a> {
         for (finding, &cause) in findings.iter_mut().zip(allowed) {
             finding.remainder = parts.least(|input| input == cause || may_gate(input));
         }
-        (findings, answer.loss)
+        let is_remembered = !answer.is_own_error(self.frame)
+            && is_remembered(self.frame, &answer.residuals, answer.clip);
+        (findings, answer.loss, is_remembered)
     }
 
     /// The drops: each input alone, then each input that has a copy together with the copy.

@@ -94,7 +94,6 @@ impl Ensemble {
     }
 
     /// The reduction of the sum of squares by the splits on these columns, on the training rows.
-    #[cfg(test)]
     pub(super) fn gained(&self, columns: &[usize]) -> f64 {
         columns.iter().filter_map(|&column| self.gains.get(column)).sum()
     }

@@ -30,21 +30,10 @@ impl Question<'_> {
             return None;
         }
         let rows = &fold.tree_rows;
-        let both = model.coefficients.select(Axis(1), &[0, 1 + drop]);
-        let mut residuals = self.residuals(fold, rows, &both);
-        let mut of_reduced = residuals.pop().unwrap_or_default();
-        let of_full = residuals.pop().unwrap_or_default();
-        let before = of_reduced.clone();
-        let reduced_trees = self.trees(rows, &mut of_reduced, inputs, &self.growth);
+        let (reduced_trees, of_reduced) = self.reduced_trees(model, drop);
         // full - reduced is the residual of reduced minus the residual of full.
-        let mut added: Vec<f64> = rows
-            .iter()
-            .zip(before.iter().zip(&of_full))
-            .map(|(&row, (reduced, full))| {
-                let bins = self.bins.row(row as usize);
-                reduced - reduced_trees.predict(bins) - (full - model.trees.predict(bins))
-            })
-            .collect();
+        let mut added: Vec<f64> =
+            of_reduced.iter().zip(&model.residuals).map(|(reduced, full)| reduced - full).collect();
         let sums = fold.sums(self.frame, rows, &[added.clone()]).column(0).to_owned();
         let dropped = |_: usize, feature: usize| fold.touches(feature, inputs);
         let solver = self.solver(fold, fold.tree_gram(), fold.tree_solvers(), level);
@@ -57,6 +46,16 @@ impl Question<'_> {
         });
         let expected_trees = self.trees(rows, &mut added, inputs, &self.growth);
         Some(Direction { reduced_trees, expected, expected_trees })
+    }
+
+    /// Trees on the residuals of the regression without a drop, and what they leave of these.
+    pub(super) fn reduced_trees(&self, model: &Model<'_>, drop: usize) -> (Ensemble, Vec<f64>) {
+        let rows = &model.fold.tree_rows;
+        let coefficients = model.coefficients.select(Axis(1), &[1 + drop]);
+        let mut residuals =
+            self.residuals(model.fold, rows, &coefficients).pop().unwrap_or_default();
+        let trees = self.trees(rows, &mut residuals, &self.drops[drop], &self.growth);
+        (trees, residuals)
     }
 
     /// Regressions of the size of the residual: a column with all inputs, then one without each drop.

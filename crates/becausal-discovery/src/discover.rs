@@ -147,6 +147,8 @@ pub(super) fn graph_of(method: &str, eta: f64, frame: &Frame, findings: &Finding
     };
     let mut graph = CausalGraph::new(method, eta, &names(&frame.inputs), &names(&frame.outputs));
     graph.pairs_mut().clone_from_slice(&pairs(frame, findings));
+    let remembered = findings.remembered.iter().enumerate().filter(|(_, remembered)| **remembered);
+    graph.hidden_state = remembered.map(|(output, _)| EffectId(output)).collect();
     if findings.valid {
         graph.min_strength = frame.thresholds.min_strength;
     }

@@ -51,6 +51,8 @@ pub(super) struct Findings {
     /// The share of each input's variance that the other inputs leave unexplained, where the
     /// method looked into it.
     pub unexplained: Option<Vec<f64>>,
+    /// Whether the residuals of each output depend on the past; empty where the method did not look.
+    pub remembered: Vec<bool>,
     /// Whether p-values are error rates.
     pub valid: bool,
 }
@@ -64,6 +66,6 @@ impl Findings {
                 row[input] = Finding::INTERRUPTED;
             }
         }
-        Self { pairs, unexplained: None, valid: false }
+        Self { pairs, unexplained: None, remembered: Vec::new(), valid: false }
     }
 }

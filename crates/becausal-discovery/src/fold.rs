@@ -14,10 +14,8 @@ use becausal_core::progress::Tracker;
 /// The most rows on which products are chosen. Regressions use all rows.
 const MAX_SCREENING_ROWS: usize = 20_000;
 
-/// The same for the efforts that proxies are detected by.
-const MAX_TREE_ROWS_TO_COMPARE: usize = 20_000;
-
-/// The same with [`Effort::Thorough`], which tries waves too.
+/// The most features besides the functions of single columns with [`Effort::Thorough`], which tries
+/// waves too.
 const MAX_PRODUCTS_AND_WAVES: usize = 400;
 
 /// Waves are tried if the inputs have at most this many columns.
@@ -44,11 +42,6 @@ impl Effort {
     /// The share of the rows.
     fn share(self) -> f64 {
         if self == Self::Quarter { 0.25 } else { 1.0 }
-    }
-
-    /// The most rows that trees are grown on.
-    fn max_tree_rows(self, frame: &Frame) -> usize {
-        if self == Self::Usual { frame.thresholds.max_tree_rows } else { MAX_TREE_ROWS_TO_COMPARE }
     }
 }
 
@@ -83,7 +76,7 @@ impl Fold {
         )]
         let training = (frame.rows() as f64 / 2.0 * effort.share()) as usize;
         let screening = training.min(MAX_SCREENING_ROWS);
-        let on_trees = training.min(effort.max_tree_rows(frame));
+        let on_trees = training.min(frame.thresholds.max_tree_rows);
         let again = if on_trees < training { on_trees } else { 0 };
         let rounds = if frame.u.len() <= MAX_CUBIC_COLUMNS { 3 } else { 2 };
         // The regression of a round, its residuals, and its candidates.
@@ -111,7 +104,7 @@ impl Fold {
         )]
         let training =
             whole_units(frame, &training, (training.len() as f64 * effort.share()) as usize);
-        let tree_rows = whole_units(frame, &training, effort.max_tree_rows(frame));
+        let tree_rows = whole_units(frame, &training, frame.thresholds.max_tree_rows);
         let screening = whole_units(frame, &training, MAX_SCREENING_ROWS);
         let basis = choose(frame, targets, &screening, training.len(), effort, watch);
         let value = |target: usize, row: usize| targets[target].value(frame, row);

@@ -145,6 +145,9 @@ pub struct CausalGraph {
     pub seed: u64,
     /// Whether p-values are corrected for the number of pairs.
     pub corrected: bool,
+    /// The effects whose residuals depend on rows before the last one: a sign of a hidden state. Causes
+    /// of these may only stand for it.
+    pub hidden_state: Vec<EffectId>,
     /// The graph under each value of the action, where that was asked for.
     pub by_action: Vec<ActionGraph>,
     pub(super) causes: Vec<String>,
@@ -171,6 +174,7 @@ impl CausalGraph {
             episodes: 0,
             seed: 0,
             corrected: false,
+            hidden_state: Vec::new(),
             by_action: Vec::new(),
             causes: names(causes),
             effects: names(effects),
@@ -317,6 +321,7 @@ impl CausalGraph {
             episodes: self.episodes,
             seed: self.seed,
             corrected: self.corrected,
+            hidden_state: self.hidden_state.iter().map(|id| EffectId(effect_ids[id.0])).collect(),
             ..Self::new(&self.method, self.eta, &causes, &effects)
         };
         for pair in &mut aligned.pairs {

@@ -32,6 +32,8 @@ struct Head {
     seed: u64,
     #[serde(default)]
     corrected: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    hidden_state: Vec<String>,
 }
 
 /// The whole file.
@@ -83,6 +85,7 @@ impl CausalGraph {
             episodes: self.episodes,
             seed: self.seed,
             corrected: self.corrected,
+            hidden_state: self.hidden_state.iter().map(|id| self.effect(*id).to_owned()).collect(),
         };
         let mut text = String::from("{\n");
         for (key, value) in value_of(&head).as_object().into_iter().flatten() {
@@ -163,6 +166,12 @@ impl CausalGraph {
             seed: head.seed,
             corrected: head.corrected,
             min_strength: head.min_strength,
+            hidden_state: effects
+                .iter()
+                .enumerate()
+                .filter(|(_, name)| head.hidden_state.contains(name))
+                .map(|(effect, _)| super::graph::EffectId(effect))
+                .collect(),
             ..Self::new(&head.method, head.eta, &causes, &effects)
         };
         let ids = Ids { causes: &causes, effects: &effects };

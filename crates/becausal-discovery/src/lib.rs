@@ -37,6 +37,7 @@ mod frame;
 mod graph;
 mod grower;
 mod json;
+mod memory;
 mod model;
 mod proxies;
 mod question;

@@ -13,6 +13,10 @@ use super::ridge::{Gram, Solver};
 /// the lower level's: a choice between nearly equal levels would be random.
 const MAX_LOSS_RATIO: f64 = 0.8;
 
+/// A drop gets trees of its own if its part in the full model, on the training rows, is more than this
+/// share of the smallest strength of an edge.
+const NOTABLE: f64 = 0.1;
+
 /// The model of a target on one fold.
 pub(super) struct Model<'a> {
     pub fold: &'a Fold,
@@ -63,10 +67,33 @@ impl Question<'_> {
         let mut residuals = self.residuals_of_one(fold, &fold.tree_rows, &first);
         let trees = self.trees(&fold.tree_rows, &mut residuals, &[], &self.growth);
         let clip = self.clip(&residuals);
-        let levels = levels.into_iter();
-        let levels =
-            levels.map(|without| (without, without != level || !trees.is_empty())).collect();
+        let parts = self.parts(fold, &coefficients, &trees);
+        let loss = residuals.iter().map(|residual| residual * residual).sum::<f64>();
+        let notable = NOTABLE * self.frame.thresholds.min_strength * loss;
+        let levels = levels
+            .into_iter()
+            .zip(parts)
+            .map(|(without, part)| (without, without != level || part > notable))
+            .collect();
         Model { fold, levels, coefficients, trees, clip, residuals }
+    }
+
+    /// The part of each drop in the predictions of the rows that trees are grown on: the sum of squares
+    /// that its features add to the regression, and that its columns removed in the trees.
+    fn parts(&self, fold: &Fold, coefficients: &Array2<f64>, trees: &Ensemble) -> Vec<f64> {
+        if trees.is_empty() {
+            return vec![0.0; self.drops.len()];
+        }
+        let columns = self.drops.iter().map(|drop| self.columns(drop));
+        let mut parts: Vec<f64> = columns.map(|columns| trees.gained(&columns)).collect();
+        fold.predict(self.frame, &fold.tree_rows, coefficients, |_, predicted| {
+            for predicted in predicted.rows() {
+                for (part, without) in parts.iter_mut().zip(predicted.iter().skip(1)) {
+                    *part += (predicted[0] - without) * (predicted[0] - without);
+                }
+            }
+        });
+        parts
     }
 
     /// Where errors are clipped: only continuous outputs have a typical error.

@@ -19,6 +19,9 @@ const MAX_SHARE_OF_QUARTER_GAIN: f64 = 0.35;
 /// It must also leave less than this share of the usual gain. Chosen in the same way.
 const MAX_SHARE_OF_USUAL_GAIN: f64 = 0.75;
 
+/// Only a pair with at most this p-value may be flagged.
+const MAX_SUSPECT_P: f64 = 0.001;
+
 impl Engine<'_> {
     /// Learns again with a quarter of the rows, and more thoroughly with all of them. The gain of a
     /// real cause stays. The gain of a proxy shrinks the better the model knows the others. `usual` are
@@ -32,7 +35,9 @@ impl Engine<'_> {
     ) {
         let suspected = |output: usize, input: usize| {
             let pair: &Finding = &pairs[output][input];
-            pair.p <= 0.05 && unexplained[input] < MAX_PROXY_UNEXPLAINED
+            pair.p <= MAX_SUSPECT_P
+                && pair.strength >= self.frame.thresholds.min_strength
+                && unexplained[input] < MAX_PROXY_UNEXPLAINED
         };
         let suspects: Vec<Vec<usize>> = (0..pairs.len())
             .map(|output| (0..unexplained.len()).filter(|&i| suspected(output, i)).collect())

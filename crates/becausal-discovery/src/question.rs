@@ -135,7 +135,9 @@ impl Question<'_> {
                     }
                     p = (p / (1.0 - SPREAD_WEIGHT)).min(of_spread / SPREAD_WEIGHT);
                 }
-                let most = self.most(&tested, drop) / (losses[1] + floor);
+                // A loss difference is about twice the product, and so is its standard error.
+                let most = without(1) - losses[1] + 4.0 * self.standard_error(&tested, drop);
+                let most = most / (losses[1] + floor);
                 Gain { p: p.min(1.0), size: plain, strength, most }
             })
             .collect();
@@ -150,20 +152,10 @@ impl Question<'_> {
         self.floor() + if exact { thresholds.min_gain * loss } else { 0.0 }
     }
 
-    /// The upper limit of the gain: two standard errors above the mean product.
-    fn most(&self, tested: &[Sums; 2], drop: usize) -> f64 {
-        let (mut total, mut squares, mut units) = (0.0, 0.0, 0.0);
-        for (fold, sums) in self.folds.iter().zip(tested) {
-            for (sum, _) in
-                sums.mean[drop].iter().zip(&fold.held_out_sizes).filter(|(_, n)| **n > 0.0)
-            {
-                total += sum;
-                squares += sum * sum;
-                units += 1.0;
-            }
-        }
-        let variance: f64 = squares - total * total / f64::max(units, 1.0);
-        (total + 2.0 * variance.max(0.0).sqrt()) / self.frame.rows().max(1) as f64
+    /// The standard error of the mean product of a drop.
+    fn standard_error(&self, tested: &[Sums; 2], drop: usize) -> f64 {
+        let squares = tested.iter().flat_map(|sums| &sums.mean[drop]).map(|sum| sum * sum);
+        squares.sum::<f64>().sqrt() / self.frame.rows().max(1) as f64
     }
 
     /// The p-value of the hypothesis that the mean product on the held-out rows of a fold is at most
@@ -251,8 +243,26 @@ impl Question<'_> {
     /// The loss with all inputs, and the loss without those of each drop, by models trained without
     /// them.
     pub(super) fn losses(&self) -> (f64, Vec<f64>) {
-        let answer = self.answer();
-        (answer.loss, answer.gains.iter().map(|gain| answer.loss + gain.size).collect())
+        let (frame, (low, high)) = (self.frame, self.range);
+        let mut losses = vec![0.0; 1 + self.drops.len()];
+        for fold in self.folds {
+            let model = self.heard(self.fit(fold));
+            let drops = 0..self.drops.len();
+            let reduced: Vec<_> = drops.map(|drop| self.reduced_trees(&model, drop).0).collect();
+            fold.predict(frame, &fold.held_out, &model.coefficients, |rows, predicted| {
+                for (&row, predicted) in rows.iter().zip(predicted.rows()) {
+                    let bins = self.bins.row(row as usize);
+                    let value = self.target.value(frame, row as usize);
+                    let trees = std::iter::once(&model.trees).chain(&reduced);
+                    for ((loss, predicted), trees) in losses.iter_mut().zip(predicted).zip(trees) {
+                        let predicted = predicted + trees.predict(bins);
+                        *loss += (value - predicted.clamp(low, high)).powi(2);
+                    }
+                }
+            });
+        }
+        let rows = frame.rows().max(1) as f64;
+        (losses[0] / rows, losses[1..].iter().map(|loss| loss / rows).collect())
     }
 
     /// Passes on a part of the answer, and lets hear that the work goes on.

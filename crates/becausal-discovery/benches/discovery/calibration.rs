@@ -73,7 +73,7 @@ fn sample(case: Case, effect: bool, seed: u64) -> Transitions {
         }
         if case == Case::HeavyTails {
             let [one, other] = [stream.normal(), stream.normal()];
-            noise /= ((one * one + other * other) / 2.0).sqrt();
+            noise /= f64::midpoint(one * one, other * other).sqrt();
         }
         let sum = 0.7 * z + 0.3 * z * z + weight * x + noise;
         let y = match case {

@@ -1,7 +1,6 @@
-//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|speed`.
+//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|speed`.
 
 mod calibration;
-mod lab;
 mod power;
 mod probes;
 mod worlds;
@@ -16,16 +15,12 @@ use becausal_envs::find;
 
 use calibration::Case;
 use probes::{Answer, PROBES};
-use worlds::{World, families};
+use worlds::{PRACTICE, World, families};
 
 fn main() {
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|a| a == name);
-    if arguments.iter().any(|argument| argument == "lab") {
-        lab::lab(&arguments[1..]);
-        return;
-    }
     if wanted("truth") {
         truth();
     }
@@ -36,10 +31,13 @@ fn main() {
         calibration();
     }
     if wanted("development") {
-        worlds(false);
+        worlds(families(false), 0, 6);
+    }
+    if wanted("practice") {
+        worlds(&PRACTICE, 500, 3);
     }
     if wanted("test") {
-        worlds(true);
+        worlds(families(true), 1000, 6);
     }
     let detailed = arguments.iter().any(|argument| argument == "detailed");
     if wanted("power") {
@@ -129,15 +127,17 @@ fn truth() {
     }
 }
 
-fn worlds(test: bool) {
-    for family in families(test) {
+/// Discovers the graphs of `count` worlds of each family, from 20,000 rows each.
+fn worlds(families: &[&'static str], first: u64, count: u64) {
+    for family in families {
         let (mut total, mut untestable, mut flagged) = (Score::default(), 0, 0);
         let mut ambiguous = (0, 0);
         let mut f1 = Vec::new();
         let started = Instant::now();
         let mut wrong = Vec::new();
-        for seed in 0..6 {
-            let world = World::new(family, seed + if test { 1000 } else { 0 });
+        let (mut absent, mut absent_untestable) = (0_usize, 0_usize);
+        for seed in 0..count {
+            let world = World::new(family, seed + first);
             let graph = graph(&world.record(20_000, seed), Method::Auto);
             let mut found = graph.matrix();
             let causes = world.truth[0].len();
@@ -149,7 +149,12 @@ fn worlds(test: bool) {
                     found[effect][cause] = world.truth[effect][cause];
                     continue;
                 }
-                untestable += usize::from(pair.verdict == Verdict::Untestable);
+                let is_untestable = usize::from(pair.verdict == Verdict::Untestable);
+                untestable += is_untestable;
+                if !world.truth[effect][cause] {
+                    absent += 1;
+                    absent_untestable += is_untestable;
+                }
                 flagged += usize::from(pair.proxy);
                 if (pair.verdict == Verdict::Edge) != world.truth[effect][cause] {
                     wrong.push(format!(
@@ -170,15 +175,16 @@ fn worlds(test: bool) {
             total.missed += score.missed;
         }
         println!(
-            "{family:18} F1 {:.4} (least {:.3}), {} right, {} false, {} missed, {untestable} untestable, {flagged} flagged, ambiguous told apart {} of {}, {:.2} s a graph",
+            "{family:18} F1 {:.4} (least {:.3}), {} right, {} false, {} missed, {untestable} untestable ({:.1} % of the absent), {flagged} flagged, ambiguous untestable {} of {}, {:.2} s a graph",
             f1.iter().sum::<f64>() / f1.len() as f64,
             f1.iter().copied().fold(1.0, f64::min),
             total.right,
             total.false_edges,
             total.missed,
+            100.0 * absent_untestable as f64 / absent.max(1) as f64,
             ambiguous.1,
             ambiguous.0,
-            started.elapsed().as_secs_f64() / 6.0
+            started.elapsed().as_secs_f64() / count as f64
         );
         for line in wrong {
             println!("    {line}");
@@ -225,11 +231,11 @@ fn calibration() {
         let seeds = if effect { 10_000..10_000 + repetitions } else { 0..repetitions };
         let p: Vec<f64> = seeds.map(|seed| calibration::p_value(case, effect, seed)).collect();
         let share = |alpha: &f64| p.iter().filter(|p| *p <= alpha).count() as f64 / p.len() as f64;
-        alphas.iter().map(|alpha| format!(" {:>6.4}", share(alpha))).collect()
+        alphas.iter().map(|alpha| format!("{:>6.4}", share(alpha))).collect::<Vec<_>>().join(" ")
     };
     for case in calibration::CASES {
         println!(
-            "{:16}{} {}",
+            "{:16} {}  {}",
             format!("{case:?}"),
             shares(case, false, REPETITIONS, &[0.001, 0.05, 0.2, 0.5]),
             shares(case, true, REPETITIONS / 5, &[0.001, 0.05]),
