@@ -11,6 +11,9 @@ use super::student::mean_above_zero;
 /// between BuildMarine, which has hidden state, and the development families.
 const MIN_CORRELATION: f64 = 0.1;
 
+/// Of the squared residuals, the share that clipping must leave. Errors of a few rows are the model's.
+const MIN_CLIPPED_SHARE: f64 = 0.5;
+
 /// The largest p-value of a sign.
 const MAX_P: f64 = 0.001;
 
@@ -20,7 +23,7 @@ pub(super) fn is_remembered(frame: &Frame, residuals: &[f64], clip: Option<f64>)
     let residual = |row: usize| residuals[row].clamp(-clip, clip);
     let units = &frame.units;
     let mut products = vec![0.0; units.count()];
-    let (mut total, mut squares) = (0.0, 0.0);
+    let (mut total, mut squares, mut plain) = (0.0, 0.0, 0.0);
     for row in 1..residuals.len() {
         let unit = units.of_row[row];
         if unit == units.of_row[row - 1] {
@@ -28,10 +31,12 @@ pub(super) fn is_remembered(frame: &Frame, residuals: &[f64], clip: Option<f64>)
             products[unit as usize] += product;
             total += product;
             squares += residual(row).powi(2);
+            plain += residuals[row].powi(2);
         }
     }
     products.retain(|&product| product != 0.0);
     squares > 0.0
+        && squares >= MIN_CLIPPED_SHARE * plain
         && products.len() >= frame.thresholds.min_units
         && total / squares >= MIN_CORRELATION
         && mean_above_zero(&products) <= MAX_P

@@ -23,6 +23,10 @@ use ndarray::Array2;
 /// The share of the error rate that the test of the spread gets; the test of the mean gets the rest.
 const SPREAD_WEIGHT: f64 = 0.1;
 
+/// A gain of clipped losses below this share of the variance does not count: where nothing is random, the
+/// typical error is the model's own, and a bystander may reduce it.
+const MIN_CLIPPED_GAIN: f64 = 1e-4;
+
 /// A question about a target: which inputs help to predict it?
 pub(super) struct Question<'a> {
     pub frame: &'a Frame,
@@ -114,6 +118,7 @@ impl Question<'_> {
         let has_spread = losses[1] >= self.frame.thresholds.model_error * variance
             && tested.iter().all(|sums| !sums.spread.is_empty());
         let floor = self.floor();
+        let clipped_floor = MIN_CLIPPED_GAIN * variance;
         let share = |gain: f64, loss: f64| (gain / (gain + loss + floor)).clamp(0.0, 1.0);
         let gains = (0..self.drops.len())
             .map(|drop| {
@@ -123,9 +128,18 @@ impl Question<'_> {
                     2.0 * p.fold(1.0, f64::min)
                 };
                 let without = |which: usize| total(&|sums| sums.without[drop][which]);
-                let [plain, clipped] =
-                    [0, 1].map(|which| (without(which) - losses[which]).max(0.0));
-                let mut strength = share(plain, losses[0]).max(share(clipped, losses[1]));
+                let plain = (without(0) - losses[0]).max(0.0);
+                let shares = tested.iter().zip(self.folds).map(|(sums, fold)| {
+                    let rows = fold.held_out.len().max(1) as f64;
+                    let gain = |which: usize| {
+                        ((sums.without[drop][which] - sums.losses[which]) / rows).max(0.0)
+                    };
+                    let clipped = (gain(1) - clipped_floor).max(0.0);
+                    let [plain_loss, clipped_loss] = sums.losses.map(|loss| loss / rows);
+                    share(gain(0), plain_loss).max(share(clipped, clipped_loss))
+                });
+                // Both folds must agree.
+                let mut strength = shares.fold(1.0, f64::min);
                 let mut p = smallest(&|sums| &sums.mean[drop], margin);
                 if has_spread {
                     let of_spread = smallest(&|sums| &sums.spread[drop], spread_margin);

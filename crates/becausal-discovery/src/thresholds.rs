@@ -74,7 +74,7 @@ impl Default for Thresholds {
             min_gain: 0.5,
             arithmetic_error: 3e-10,
             rounding_errors: 16.0,
-            min_strength: 0.007,
+            min_strength: 0.01,
             min_spread: 0.05,
             max_unclear_p: 0.02,
             max_hint_p: 0.01,
