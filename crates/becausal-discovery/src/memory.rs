@@ -20,18 +20,16 @@ const MAX_P: f64 = 0.001;
 /// Whether the residuals of neighbouring rows go together. Rows of one unit are in time order.
 pub(super) fn is_remembered(frame: &Frame, residuals: &[f64], clip: Option<f64>) -> bool {
     let clip = clip.unwrap_or(f64::INFINITY);
-    let residual = |row: usize| residuals[row].clamp(-clip, clip);
     let units = &frame.units;
     let mut products = vec![0.0; units.count()];
     let (mut total, mut squares, mut plain) = (0.0, 0.0, 0.0);
-    for row in 1..residuals.len() {
-        let unit = units.of_row[row];
-        if unit == units.of_row[row - 1] {
-            let product = residual(row) * residual(row - 1);
-            products[unit as usize] += product;
-            total += product;
-            squares += residual(row).powi(2);
-            plain += residuals[row].powi(2);
+    for (pair, of_row) in residuals.windows(2).zip(units.of_row.windows(2)) {
+        if of_row[0] == of_row[1] {
+            let [before, after] = [pair[0], pair[1]].map(|residual| residual.clamp(-clip, clip));
+            products[of_row[1] as usize] += before * after;
+            total += before * after;
+            squares += after * after;
+            plain += pair[1] * pair[1];
         }
     }
     products.retain(|&product| product != 0.0);
