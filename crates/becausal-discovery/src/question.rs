@@ -109,7 +109,7 @@ impl Question<'_> {
         let tested = models.each_ref().map(|model| self.test(model, &mut residuals, &mut without));
         let rows = self.frame.rows().max(1) as f64;
         let total = |of: &dyn Fn(&Sums) -> f64| tested.iter().map(of).sum::<f64>() / rows;
-        let variance = self.target.variance(self.frame);
+        let variance = self.target.usual_change(self.frame);
         let losses = [total(&|sums| sums.losses[0]), total(&|sums| sums.losses[1])];
         let unexplained = if variance > 0.0 { losses[0] / variance } else { 0.0 };
         let spread_loss = total(&|sums| sums.spread_loss);

@@ -86,6 +86,27 @@ impl Target {
         values.map(|value| (value - mean) * (value - mean)).sum::<f64>() / rows
     }
 
+    /// The variance of its usual change: from the state to the next state, if that is less than its
+    /// variance. A state that changes slowly is predicted well by itself, and that says nothing.
+    pub(super) fn usual_change(&self, frame: &Frame) -> f64 {
+        let variance = self.variance(frame);
+        let Self::Output(column) = *self else { return variance };
+        let before = frame.outputs.iter().find_map(|output| {
+            let element = output.columns.iter().position(|&other| other == column)?;
+            let name = output.name.strip_suffix('\'')?;
+            let input = frame.inputs.iter().find(|input| input.name == name)?;
+            input.columns.get(element).copied()
+        });
+        let Some(before) = before else { return variance };
+        let rows = frame.rows().max(1) as f64;
+        let (after, before) = (&frame.v[column], &frame.u[before]);
+        let changes = after.values.iter().zip(&before.values);
+        let changes = changes.map(|(after_value, before)| (after_value - before) / after.scale);
+        let mean = changes.clone().sum::<f64>() / rows;
+        let change = changes.map(|change| (change - mean) * (change - mean)).sum::<f64>() / rows;
+        if change > 0.0 { change.min(variance) } else { variance }
+    }
+
     /// The input that it belongs to, if it is the target of an input.
     pub(super) fn own_input(&self) -> Option<usize> {
         match *self {
