@@ -41,6 +41,9 @@ pub struct Common {
     /// Take at most this much memory, for instance 4G (default: half of the machine's)
     #[arg(long, global = true, value_name = "SIZE", help_heading = COMMON)]
     pub memory: Option<MemoryLimit>,
+    /// What adds to a run what its folder does not hold
+    #[arg(skip)]
+    pub complete: Option<std::sync::Arc<becausal::Complete>>,
 }
 
 impl Common {

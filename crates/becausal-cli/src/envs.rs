@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use becausal::env::{Entry, Truth, entries, find};
+use becausal::env::{Circumstance, Entry, Trial, Truth, entries, find};
+use becausal::explain::NEGLIGIBLE;
 use becausal::render::{Alignment, Table};
 use becausal::schema::{Kind, Role, Variable};
 use becausal::text::counted;
@@ -27,7 +28,9 @@ pub fn run(common: &Common, arguments: &Envs) -> Result<String, Failure> {
     } else if arguments.schema {
         entry.schema().to_toml()
     } else if common.json {
-        describe::line(&as_json(entry))
+        let mut value = as_json(entry);
+        value["trial"] = json!(entry.trial().as_ref().map(trial_as_json));
+        describe::line(&value)
     } else {
         show(entry)
     })
@@ -84,6 +87,9 @@ fn show(entry: &Entry) -> String {
         }
         text.push_str(&table.lines());
     }
+    if let Some(trial) = entry.trial() {
+        show_trial(&mut text, &trial);
+    }
     let _ = writeln!(text, "options");
     let mut table = Table::new([("", Alignment::Left); 2]);
     for option in entry.options() {
@@ -108,6 +114,42 @@ fn as_json(entry: &Entry) -> Value {
         .collect();
     value["truth"] = json!(entry.truth().as_ref().map(truth_as_json));
     value
+}
+
+/// What was found by trying: the causes of every effect, the strongest first.
+fn show_trial(text: &mut String, trial: &Trial) {
+    for circumstance in &trial.circumstances {
+        let _ = writeln!(text, "what causes what {}, found by trying", circumstance.name);
+        let mut table = Table::new([("", Alignment::Left); 2]);
+        for (effect, name) in trial.effects.iter().enumerate() {
+            let mut parents = circumstance.parents(effect, NEGLIGIBLE);
+            parents.sort_by(|left, right| {
+                let moved = |cause: usize| circumstance.moves[effect][cause].unwrap_or(0.0);
+                moved(*right).total_cmp(&moved(*left))
+            });
+            let parents: Vec<&str> =
+                parents.into_iter().map(|cause| trial.causes[cause].as_str()).collect();
+            table.push([format!("  {name}"), format!("<- {}", parents.join(", "))]);
+        }
+        text.push_str(&table.lines());
+        let untried: Vec<&str> =
+            circumstance.untried().into_iter().map(|cause| trial.causes[cause].as_str()).collect();
+        if !untried.is_empty() {
+            let _ = writeln!(text, "  {} cannot be changed alone", untried.join(", "));
+        }
+    }
+}
+
+fn trial_as_json(trial: &Trial) -> Value {
+    let of_circumstance = |circumstance: &Circumstance| {
+        let rows = trial.effects.iter().zip(&circumstance.moves).map(|(effect, row)| {
+            let named = trial.causes.iter().zip(row);
+            let moves = named.map(|(cause, moved)| (cause.clone(), json!(moved)));
+            (effect.clone(), Value::Object(moves.collect()))
+        });
+        (circumstance.name.to_owned(), Value::Object(rows.collect()))
+    };
+    Value::Object(trial.circumstances.iter().map(of_circumstance).collect())
 }
 
 fn truth_as_json(truth: &Truth) -> Value {

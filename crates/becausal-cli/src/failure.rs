@@ -1,7 +1,6 @@
 //! What went wrong, for people, with the exit code.
 
 use std::fmt::{self, Write};
-use std::process::ExitCode;
 
 use becausal::Error;
 use becausal::data::{DataError, Problem};
@@ -37,6 +36,9 @@ enum FailureKind {
 
 /// What a shell says of a program that Ctrl-C has ended: 128 and the number of the signal.
 pub const INTERRUPTED: u8 = 130;
+
+/// The exit code of a command that failed.
+pub const FAILED: u8 = 1;
 
 /// The exit code of a command line that is wrong.
 pub const USAGE: u8 = 2;
@@ -94,13 +96,10 @@ impl Failure {
         Self::new(FailureKind::Failed, text.trim_end())
     }
 
-    pub fn code(&self) -> ExitCode {
-        ExitCode::from(self.exit_code())
-    }
-
-    fn exit_code(&self) -> u8 {
+    /// The exit code.
+    pub fn code(&self) -> u8 {
         match self.kind {
-            FailureKind::Failed => 1,
+            FailureKind::Failed => FAILED,
             FailureKind::Usage => USAGE,
             FailureKind::Interrupted => INTERRUPTED,
         }
@@ -123,7 +122,7 @@ impl Failure {
             "message": self.text,
             "advice": advice,
             "kind": kind,
-            "exit_code": self.exit_code(),
+            "exit_code": self.code(),
         });
         format!("{}\n", json!({ "error": error }))
     }
@@ -174,7 +173,9 @@ impl From<EnvironmentError> for Failure {
             EnvironmentError::Option { ref id, .. } => {
                 Self::usage(format!("{error}\n\n`becausal envs {id}` shows its options"))
             }
-            EnvironmentError::Action { .. } | EnvironmentError::Over { .. } => Self::failed(error),
+            EnvironmentError::Action { .. }
+            | EnvironmentError::Failed { .. }
+            | EnvironmentError::Over { .. } => Self::failed(error),
         }
     }
 }

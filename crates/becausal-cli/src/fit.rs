@@ -132,7 +132,13 @@ fn scores_json(scores: &Scores) -> Value {
             })
         })
         .collect();
+    let groups: Vec<Value> = scores
+        .groups
+        .iter()
+        .map(|group| json!({ "name": group.name, "rows": group.rows, "errors": group.errors }))
+        .collect();
     json!({
+        "groups": groups,
         "rows": scores.rows,
         "mean_error": scores.mean_error(),
         "log_likelihood": scores.log_likelihood(),
@@ -203,7 +209,23 @@ fn scores_table(scores: &Scores, on: ScoredOn) -> String {
         counted(scores.rows, "row"),
         on.words(),
         if by_chance { chance } else { "" }
-    )
+    ) + &groups_table(scores)
+}
+
+/// The errors by the labels and flags of the state.
+fn groups_table(scores: &Scores) -> String {
+    if scores.groups.is_empty() {
+        return String::new();
+    }
+    let mut columns =
+        vec![("error where".to_owned(), Alignment::Left), ("rows".to_owned(), Alignment::Right)];
+    columns.extend(scores.variables.iter().map(|v| (v.name.clone(), Alignment::Right)));
+    let mut table = Table::new(columns);
+    for group in &scores.groups {
+        let errors = group.errors.iter().map(|&error| percent(error));
+        table.push([group.name.clone(), count(group.rows)].into_iter().chain(errors));
+    }
+    format!("\n{}", table.lines())
 }
 
 fn comparison(compared: &[(ModelKind, Scores)], on: ScoredOn) -> String {

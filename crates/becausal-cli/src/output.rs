@@ -1,7 +1,6 @@
 //! What is printed: results on standard output, and what is said beside them.
 
 use std::io::{ErrorKind, Write};
-use std::process::ExitCode;
 
 use becausal::text::is_control;
 
@@ -10,18 +9,18 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", printable(text, false));
 }
 
-/// Prints the result. If nobody can read all of it, the command has failed.
-pub fn deliver(text: &str, is_json: bool, code: ExitCode) -> ExitCode {
+/// Prints the result and gives the exit code. If nobody can read all of it, the command has failed.
+pub fn deliver(text: &str, is_json: bool, code: u8) -> u8 {
     let mut output = std::io::stdout().lock();
     let written =
         output.write_all(printable(text, is_json).as_bytes()).and_then(|()| output.flush());
     match written {
         Ok(()) => code,
         // A reader that stops reading (`| head`) knows that it does.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::FAILURE,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => crate::failure::FAILED,
         Err(error) => {
             say(&format!("error: cannot write the result to standard output: {error}"));
-            ExitCode::FAILURE
+            crate::failure::FAILED
         }
     }
 }

@@ -124,7 +124,11 @@ impl Shown {
 
 /// How a command opens a run.
 pub fn opening(common: &Common) -> OpenParams {
-    OpenParams::default().memory(common.memory()).progress(Shown::new(common.quiet))
+    let params = OpenParams::default().memory(common.memory()).progress(Shown::new(common.quiet));
+    match &common.complete {
+        Some(complete) => params.complete(std::sync::Arc::clone(complete)),
+        None => params,
+    }
 }
 
 impl Progress for Shown {

@@ -22,7 +22,9 @@ mod cart_pole;
 mod cart_pole_scene;
 mod lunar_lander;
 mod minerals;
+mod pilot;
 mod registry;
+mod trial;
 mod truth;
 mod vacuum;
 
@@ -31,6 +33,8 @@ pub use build_marine::BuildMarine;
 pub use build_order::BuildOrder;
 pub use cart_pole::CartPole;
 pub use lunar_lander::{LunarLander, LunarLanderOptions};
+pub use pilot::Pilot;
 pub use registry::{Entry, entries, find};
+pub use trial::{Circumstance, Trial};
 pub use truth::{ActionTruth, Truth};
 pub use vacuum::Vacuum;

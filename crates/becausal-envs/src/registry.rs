@@ -6,6 +6,7 @@ use super::aim_test::{self, AimTest};
 use super::build_marine::{self, BuildMarine};
 use super::cart_pole::{self, CartPole};
 use super::lunar_lander::{self, LunarLander, LunarLanderOptions};
+use super::trial::{Circumstances, Trial};
 use super::truth::Truth;
 use super::vacuum::{self, Vacuum};
 use becausal_core::env::AnyEnvironment;
@@ -24,6 +25,8 @@ pub struct Entry {
     schema: &'static str,
     make: fn(&'static str, Arc<Schema>, &Options) -> Result<AnyEnvironment, EnvironmentError>,
     truth: Option<fn(&Schema) -> Truth>,
+    /// Set for environments whose causes are found by trying.
+    circumstances: Option<Circumstances>,
 }
 
 /// An option of every environment.
@@ -86,6 +89,7 @@ const ENTRIES: [Entry; 6] = [
         schema: aim_test::SCHEMA,
         make: |_, schema, _| Ok(AnyEnvironment::new(AimTest::new(schema))),
         truth: Some(AimTest::truth),
+        circumstances: None,
     },
     Entry {
         id: "BuildMarine-v0",
@@ -94,6 +98,7 @@ const ENTRIES: [Entry; 6] = [
         schema: build_marine::SCHEMA,
         make: |_, schema, _| Ok(AnyEnvironment::new(BuildMarine::new(schema))),
         truth: Some(BuildMarine::truth),
+        circumstances: None,
     },
     Entry {
         id: "CartPole-v1",
@@ -109,6 +114,7 @@ const ENTRIES: [Entry; 6] = [
             Ok(AnyEnvironment::new(CartPole::new(schema, reward)))
         },
         truth: Some(CartPole::truth),
+        circumstances: None,
     },
     Entry {
         id: "LunarLander-v3",
@@ -117,6 +123,7 @@ const ENTRIES: [Entry; 6] = [
         schema: lunar_lander::SCHEMA,
         make: make_lander,
         truth: None,
+        circumstances: Some(lunar_lander::CIRCUMSTANCES),
     },
     Entry {
         id: "LunarLanderContinuous-v3",
@@ -125,6 +132,7 @@ const ENTRIES: [Entry; 6] = [
         schema: lunar_lander::CONTINUOUS_SCHEMA,
         make: make_lander,
         truth: None,
+        circumstances: Some(lunar_lander::CIRCUMSTANCES),
     },
     Entry {
         id: "Vacuum-v0",
@@ -133,6 +141,7 @@ const ENTRIES: [Entry; 6] = [
         schema: vacuum::SCHEMA,
         make: |_, schema, _| Ok(AnyEnvironment::new(Vacuum::new(schema))),
         truth: Some(Vacuum::truth),
+        circumstances: None,
     },
 ];
 
@@ -164,10 +173,24 @@ impl Entry {
         Arc::new(schema.unwrap_or_else(|error| panic!("{}: {error}", self.id)))
     }
 
-    /// Its true causal graph, if it is known.
+    /// Its true causal graph by its rules, if it is known.
     #[must_use]
     pub fn truth(&self) -> Option<Truth> {
         self.truth.map(|truth| truth(&self.schema()))
+    }
+
+    /// What causes what in it, by trying, with the default options: for the landers, whose rules are the
+    /// physics of rigid bodies. Takes about a second.
+    ///
+    /// # Panics
+    /// Never: the built-in environments accept their default options and random actions.
+    #[must_use]
+    pub fn trial(&self) -> Option<Trial> {
+        self.circumstances.map(|circumstances| {
+            let environment = self.make(&Options::default());
+            let trial = environment.and_then(|environment| Trial::of(&environment, circumstances));
+            trial.unwrap_or_else(|error| panic!("{}: {error}", self.id))
+        })
     }
 
     /// The options it has.

@@ -54,11 +54,11 @@ impl<'a> Agent<'a> {
         let Some(policy) = self.policy else {
             return recorded.map(|step| step.action.clone());
         };
-        let likely = policy.mode(state);
         let Some(recorded) = recorded else {
-            return Some(likely);
+            return Some(policy.mode(state));
         };
-        let likely_then = policy.mode(&recorded.state);
+        let both = policy.modes(&[state.to_vec(), recorded.state.clone()]);
+        let [likely, likely_then] = &both[..] else { return None };
         let adapt = |(place, slot): (usize, usize)| {
             let (likely, likely_then) = (likely[place], likely_then[place]);
             let taken = recorded.action[place];

@@ -82,6 +82,14 @@ pub enum Doubt {
         /// Why not.
         reason: Reason,
     },
+    /// A label of the course that did not happen is up to chance, and what chance would have brought under
+    /// another action is not in the record.
+    Chance {
+        /// The variable, at the step where its label is least probable.
+        node: Node,
+        /// The probability of the label.
+        probability: f64,
+    },
     /// The policy is unknown: later actions stay as recorded.
     WithoutPolicy,
     /// The other action would have earned more reward.

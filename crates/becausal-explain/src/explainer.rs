@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::agent::Agent;
 use super::ask::Ask;
+use super::attribution::Company;
 use super::change::Change;
+use super::choice::Choice;
 use super::contrast::{Comparison, Contrast, ContrastiveExplanan, differ_by};
 use super::credit::Credit;
 use super::error::ExplainError;
@@ -24,6 +26,10 @@ use becausal_model::{Dynamics, ModelWorld, Noise};
 /// A label that is more probable than this is not called a matter of chance.
 const CERTAIN: f64 = 0.95;
 
+/// A label of the other course that is less probable than this is a caveat: at even odds of three labels, as on
+/// slippery ice, it is a guess.
+const PROBABLE: f64 = 0.75;
+
 /// Why an action: its causal chain, the explanans, and the evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Why {
@@ -35,6 +41,9 @@ pub struct Why {
     pub minimal: Explanan,
     /// The evidence and the caveats.
     pub evidence: Evidence,
+    /// The agent's side: how sure it was, and what made it choose so. `None` without a policy or without
+    /// recorded states, and of courses that were not taken.
+    pub choice: Option<Choice>,
 }
 
 /// The agent's later actions, by step and state; `None` if unknown.
@@ -48,6 +57,7 @@ pub struct Explainer<'a> {
     ask: Ask,
     targets: Vec<usize>,
     scale: Option<(Scale, f64)>,
+    company: Option<Company>,
 }
 
 impl<'a> Explainer<'a> {
@@ -73,7 +83,7 @@ impl<'a> Explainer<'a> {
         }
         let targets = targets(dynamics.schema(), &ask.rewards)?;
         let agent = Agent::new(policy);
-        Ok(Self { dynamics, agent, graph, ask, targets, scale: None })
+        Ok(Self { dynamics, agent, graph, ask, targets, scale: None, company: None })
     }
 
     /// The same explainer, which ignores differences up to this share of a variable's standard
@@ -81,6 +91,12 @@ impl<'a> Explainer<'a> {
     #[must_use]
     pub fn with_scale(self, scale: Scale, negligible: f64) -> Self {
         Self { scale: Some((scale, negligible)), ..self }
+    }
+
+    /// The same explainer, which also tells the agent's side, given recorded states.
+    #[must_use]
+    pub fn with_company(self, company: Company) -> Self {
+        Self { company: Some(company), ..self }
     }
 
     /// The parameters.
@@ -95,7 +111,15 @@ impl<'a> Explainer<'a> {
     /// When the moment does not fit the model's schema.
     pub fn why(&self, moment: &Moment) -> Result<Why, ExplainError> {
         let factual = self.factual(moment)?;
-        self.explain(factual, Origin::default())
+        Ok(Why { choice: self.choice(moment), ..self.explain(factual, Origin::default())? })
+    }
+
+    /// The agent's side of a moment; `None` without a policy, or without recorded states. It is part of a *why*;
+    /// a contrast has it where somebody adds it to its factual side.
+    #[must_use]
+    pub fn choice(&self, moment: &Moment) -> Option<Choice> {
+        let (policy, company) = (self.agent.policy()?, self.company.as_ref()?);
+        Some(Choice::of(policy, company, moment.state(), moment.action()))
     }
 
     /// Why this action and not another?
@@ -122,6 +146,13 @@ impl<'a> Explainer<'a> {
         let mut doubts = Vec::new();
         if credit.difference() < 0.0 && change.action.is_some() {
             doubts.push(Doubt::Worse { difference: credit.difference() });
+        }
+        if let Some(&(node, probability)) = chances
+            .iter()
+            .filter(|(_, probability)| *probability < PROBABLE)
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+        {
+            doubts.push(Doubt::Chance { node, probability });
         }
         let change = change.clone();
         Ok(Contrast { change, factual, counterfactual, minimal, credit, doubts, scale, chances })
@@ -275,6 +306,6 @@ impl<'a> Explainer<'a> {
         let evidence =
             Evidence::of(&chain, &asked, self.dynamics, self.graph, self.agent.policy().is_some());
         let (complete, minimal) = (Explanan::complete(&chain), Explanan::minimal(&chain));
-        Ok(Why { chain, complete, minimal, evidence })
+        Ok(Why { chain, complete, minimal, evidence, choice: None })
     }
 }

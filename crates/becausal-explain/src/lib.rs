@@ -34,9 +34,11 @@
 
 mod agent;
 mod ask;
+mod attribution;
 mod audit;
 pub mod chain;
 mod change;
+mod choice;
 mod contrast;
 mod credit;
 mod decision;
@@ -51,11 +53,13 @@ mod tally;
 
 pub use agent::Agent;
 pub use ask::Ask;
+pub use attribution::{Attribution, Company};
 pub use audit::{
     Acting, Audit, AuditAnswer, AuditCase, AuditParams, Auditor, CurvePoint, Group, Line, Measure,
     Score, Scores, audit,
 };
 pub use change::Change;
+pub use choice::{Choice, Reason, ReasonTarget};
 pub use contrast::{Comparison, Contrast, ContrastiveExplanan};
 pub use credit::{Credit, CreditPart};
 pub use decision::{Decision, decisions};

@@ -155,6 +155,22 @@ impl ActionSpace {
         self.heads.iter().zip(numbers).map(of).sum()
     }
 
+    /// The probability of an action given the outputs of a network, `[columns]`; `None` where a slot is a
+    /// continuous number, which has a density instead.
+    #[must_use]
+    pub fn probability(&self, outputs: &[f32], action: &[f64]) -> Option<f64> {
+        let numbers: Option<Vec<f64>> = self
+            .meanings
+            .iter()
+            .zip(action)
+            .map(|(meaning, value)| match *meaning {
+                Meaning::Offset(low) => Some(value - low),
+                Meaning::Between(..) => None,
+            })
+            .collect();
+        Some(self.log_probability(outputs, &numbers?).exp())
+    }
+
     /// Converts the numbers of the distributions to an action, slot by slot.
     pub fn action(&self, numbers: &[f64], action: &mut [f64]) {
         for ((meaning, &number), value) in self.meanings.iter().zip(numbers).zip(action) {

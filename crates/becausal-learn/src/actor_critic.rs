@@ -119,12 +119,28 @@ impl Policy for ActorCritic {
     }
 
     fn mode(&self, state: &[f64]) -> Vec<f64> {
-        let outputs = self.act(state);
-        let mut numbers = vec![0.0; self.space.heads().len()];
-        self.space.mode(outputs.row(0, 0), &mut numbers);
-        let mut action = vec![0.0; numbers.len()];
-        self.space.action(&numbers, &mut action);
-        action
+        self.modes(&[state.to_vec()]).remove(0)
+    }
+
+    fn modes(&self, states: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let outputs = self.act(&states.concat());
+        let of_state = |row: usize| {
+            let mut numbers = vec![0.0; self.space.heads().len()];
+            self.space.mode(outputs.row(0, row), &mut numbers);
+            let mut action = vec![0.0; numbers.len()];
+            self.space.action(&numbers, &mut action);
+            action
+        };
+        (0..states.len()).map(of_state).collect()
+    }
+
+    fn probabilities(&self, states: &[Vec<f64>], actions: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+        let outputs = self.act(&states.concat());
+        let of_state = |row: usize| {
+            let of_action = |action: &Vec<f64>| self.space.probability(outputs.row(0, row), action);
+            actions.iter().map(of_action).collect()
+        };
+        (0..states.len()).map(of_state).collect()
     }
 
     fn sample(&self, state: &[f64], stream: &mut Stream) -> Vec<f64> {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use becausal_core::data::Transitions;
 use becausal_core::progress::{Listener, Tracker};
 use becausal_core::schema::Role;
-use becausal_nn::Distribution;
+use becausal_nn::{Block, Distribution};
 
 use super::influence::Influence;
 use super::member::Member;
@@ -18,6 +18,12 @@ const MAX_ROWS_MEASURED: usize = 1024;
 /// A difference below this share of a variable's standard deviation in the data is negligible. It is no
 /// influence, explanations leave it out, and the audit does not count it.
 pub const NEGLIGIBLE: f64 = 0.01;
+
+/// How many standard deviations among the members of an ensemble a predicted step must have to count as an
+/// influence. Chosen among 0, 1, 2 and 4 by the audit of influences, with 60 states, of a trained lander and a trained
+/// `BuildMarine` (seed 61): precision .84, .87, .92, .93 and .86, .89, .94, .98, recall .94, .94, .93, .93 and
+/// .96, .94, .90, .83.
+const CLEAR: f64 = 2.0;
 
 /// Number of values that replace a state variable to measure its influence in a single state.
 const SUBSTITUTES: usize = 16;
@@ -100,31 +106,36 @@ impl WorldModel {
                 _ => state[slot],
             }
         });
-        let of_member = |member: &Member| {
-            let outputs = member.predict(&inputs, &self.structure);
-            let mut weights = vec![0.0; effects * states];
-            for (index, target) in self.encoding.targets().iter().enumerate() {
-                let distribution = &target.head.distribution;
-                let here = target.head.parameters(&outputs, 0);
-                let mean = |parameters| self.encoding.raw(index, distribution.mean(parameters));
-                for &state in self.structure.state_parents(target.effect) {
-                    let moved = (0..SUBSTITUTES).map(|at| {
-                        let there = target.head.parameters(&outputs, 1 + state * SUBSTITUTES + at);
-                        let is_number = distribution.deviation(here).is_some();
-                        let step = (mean(there) - mean(here)).abs();
-                        if is_number && step <= NEGLIGIBLE * target.spread {
-                            return 0.0;
-                        }
-                        divergence(distribution, here, there)
-                    });
-                    weights[target.effect * states + state] +=
-                        moved.sum::<f64>() / SUBSTITUTES as f64;
+        let outputs: Vec<Block> =
+            self.members.iter().map(|member| member.predict(&inputs, &self.structure)).collect();
+        let mut weights = vec![vec![0.0; effects * states]; outputs.len()];
+        for (index, target) in self.encoding.targets().iter().enumerate() {
+            let distribution = &target.head.distribution;
+            for &state in self.structure.state_parents(target.effect) {
+                for row in (1 + state * SUBSTITUTES..).take(SUBSTITUTES) {
+                    let parameters = |outputs, row| target.head.parameters(outputs, row);
+                    let mean = |outputs, row| {
+                        self.encoding.raw(index, distribution.mean(parameters(outputs, row)))
+                    };
+                    let steps = outputs.iter().map(|outputs| mean(outputs, row) - mean(outputs, 0));
+                    let is_number = distribution.deviation(parameters(&outputs[0], 0)).is_some();
+                    if is_number
+                        && !is_clear(&steps.collect::<Vec<_>>(), NEGLIGIBLE * target.spread)
+                    {
+                        continue;
+                    }
+                    for (outputs, weights) in outputs.iter().zip(&mut weights) {
+                        let (here, there) = (parameters(outputs, 0), parameters(outputs, row));
+                        weights[target.effect * states + state] +=
+                            divergence(distribution, here, there) / SUBSTITUTES as f64;
+                    }
                 }
             }
-            weights.into_iter().map(weight).collect()
-        };
-        let members: Vec<Vec<f64>> = self.members.iter().map(of_member).collect();
-        Influence::new(effects, states, &members)
+        }
+        for weights in weights.iter_mut().flatten() {
+            *weights = weight(*weights);
+        }
+        Influence::new(effects, states, &weights)
     }
 
     /// The state variable that each state slot belongs to.
@@ -132,6 +143,17 @@ impl WorldModel {
         let each = self.schema().of_role(Role::State).enumerate();
         each.flat_map(|(at, variable)| std::iter::repeat_n(at, variable.elements())).collect()
     }
+}
+
+/// Whether the mean step that the members of an ensemble predict is larger than `least`, and clearly
+/// larger than what they differ by: an influence that only some networks see is more likely theirs than the
+/// environment's.
+fn is_clear(steps: &[f64], least: f64) -> bool {
+    let count = steps.len() as f64;
+    let mean = steps.iter().sum::<f64>() / count;
+    let squares: f64 = steps.iter().map(|step| (step - mean).powi(2)).sum();
+    let deviation = (squares / (count - 1.0).max(1.0)).sqrt();
+    mean.abs() > least.max(CLEAR * deviation)
 }
 
 /// Converts a loss in nats to a weight between 0 and 1.
@@ -175,5 +197,19 @@ fn divergence(distribution: &Distribution, here: &[f32], there: &[f32]) -> f64 {
             };
             shares(here).iter().zip(shares(there)).map(|(p, q)| p * (p / q).ln()).sum()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_counts_where_the_members_agree_about_it() {
+        assert!(is_clear(&[1.0, 1.1, 0.9], 0.5));
+        assert!(!is_clear(&[1.0, 1.1, 0.9], 2.0), "negligible");
+        assert!(!is_clear(&[2.0, 0.1, 0.9], 0.5), "the members differ");
+        assert!(!is_clear(&[1.0, -1.0, 0.0], 0.0), "no direction");
+        assert!(is_clear(&[1.0], 0.5), "a single member cannot differ");
     }
 }

@@ -42,7 +42,7 @@ pub use member::ModelKind;
 pub use memory::MAX_MEMBERS;
 pub use model_world::ModelWorld;
 pub use network::Sizes;
-pub use score::{Scores, VariableScore};
+pub use score::{GroupErrors, Scores, VariableScore};
 pub use structure::Structure;
 pub use train::{MemberReport, ModelParams};
 pub use world_model::{FitReport, WorldModel};

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use becausal_core::data::Transitions;
+use becausal_core::data::{LabelGroup, Transitions};
 use becausal_core::progress::{Listener, Tracker};
 use becausal_nn::{Block, Distribution};
 
@@ -56,6 +56,21 @@ pub struct Scores {
     pub rows: usize,
     /// The scores of each effect.
     pub variables: Vec<VariableScore>,
+    /// Errors where the state has the same labels and flags: a lander in the air and on the ground. Empty
+    /// where all rows have the same, there are more than eight groups, or nobody asked.
+    pub groups: Vec<GroupErrors>,
+}
+
+/// Errors in rows whose states have the same labels and flags.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupErrors {
+    /// The labels and flags.
+    pub name: String,
+    /// The number of rows.
+    pub rows: usize,
+    /// The error of each effect, in standard deviations of the variable in the data as a whole; for a category, the
+    /// square root of the share of wrong predictions.
+    pub errors: Vec<f64>,
 }
 
 impl Scores {
@@ -89,14 +104,48 @@ impl WorldModel {
     /// predicts the mean of its members; its distribution is their mixture.
     #[must_use]
     pub fn score(&self, data: &Transitions) -> Scores {
-        self.score_heard(data, &Listener::NOBODY)
+        let encoded = self.encoding.encode_all(data, &Tracker::unheard());
+        let nobody = &Listener::NOBODY;
+        self.score_outputs(&encoded, &self.outputs_of(&encoded, nobody), nobody)
     }
 
-    /// The same; a listener hears how far it is.
+    /// The same, and the errors by the labels and flags of the state; a listener hears how far it is.
     #[must_use]
     pub fn score_heard(&self, data: &Transitions, listener: &Listener) -> Scores {
         let encoded = self.encoding.encode_all(data, &Tracker::unheard());
-        self.score_outputs(&encoded, &self.outputs_of(&encoded, listener), listener)
+        let outputs = self.outputs_of(&encoded, listener);
+        let mut scores = self.score_outputs(&encoded, &outputs, listener);
+        scores.groups = self.group_errors(&encoded, &outputs, LabelGroup::of(data));
+        scores
+    }
+
+    /// The errors in each group of rows.
+    fn group_errors(
+        &self,
+        encoded: &Encoded,
+        outputs: &[Block],
+        groups: Vec<LabelGroup>,
+    ) -> Vec<GroupErrors> {
+        let of_group = |LabelGroup { name, rows }: LabelGroup| {
+            let of_effect = |effect: usize| {
+                let targets = self.encoding.targets().iter().enumerate();
+                let (mut squares, mut elements) = (0.0, 0.0);
+                for (at, target) in targets.filter(|(_, target)| target.effect == effect) {
+                    let seen = encoded.targets.group(at);
+                    elements += 1.0;
+                    for &row in &rows {
+                        let each =
+                            outputs.iter().map(|outputs| target.head.parameters(outputs, row));
+                        let error = squared_error(target, &each, f64::from(seen[row]));
+                        squares += error * in_deviations(target).powi(2);
+                    }
+                }
+                (squares / (rows.len() as f64 * f64::max(elements, 1.0))).sqrt()
+            };
+            let errors = (0..self.structure.effects()).into_par_iter().map(of_effect).collect();
+            GroupErrors { name, rows: rows.len(), errors }
+        };
+        groups.into_iter().map(of_group).collect()
     }
 
     /// The outputs of each member for some rows.
@@ -129,7 +178,7 @@ impl WorldModel {
             total.score(name, rows)
         };
         let variables = names.into_par_iter().enumerate().map(of_effect).collect();
-        Scores { rows, variables }
+        Scores { rows, variables, groups: Vec::new() }
     }
 }
 
@@ -159,18 +208,9 @@ impl Sums {
             let each = outputs.iter().map(|outputs| target.head.parameters(outputs, row));
             let means: Vec<f64> = each.clone().map(|p| distribution.mean(p)).collect();
             let mean = means.iter().sum::<f64>() / means.len() as f64;
-            let squared_error = if let Distribution::Categorical(labels) = distribution {
-                f64::from(u8::from(most_frequent(&means, labels) != value))
-            } else {
-                let expected = each.clone().map(|p| target.expected(p)).sum::<f64>();
-                (value - expected / means.len() as f64).powi(2)
-            };
+            let squared_error = squared_error(target, &each, value);
             change_squares += squared_error;
-            let in_deviations = target.scale.scale / target.spread;
-            sums.squares += match distribution {
-                Distribution::Categorical(_) => squared_error,
-                _ => squared_error * in_deviations * in_deviations,
-            };
+            sums.squares += squared_error * in_deviations(target).powi(2);
             let logs: Vec<f64> =
                 each.clone().map(|p| distribution.log_likelihood(p, value, &mut slopes)).collect();
             sums.log_likelihood += log_mean(&logs);
@@ -223,6 +263,28 @@ impl Sums {
             coverage: (self.noisy > 0.5 * self.numbers).then(|| self.covered / self.numbers),
             chance: (self.labels > 0.0).then(|| self.other_labels / self.labels),
         }
+    }
+}
+
+/// The squared error of the members' mean on the target's scale; for a category, 1 if it is wrong.
+fn squared_error<'a>(
+    target: &Target,
+    each: &(impl Iterator<Item = &'a [f32]> + Clone),
+    value: f64,
+) -> f64 {
+    if let Distribution::Categorical(labels) = target.head.distribution {
+        let votes: Vec<f64> = each.clone().map(|p| target.head.distribution.mean(p)).collect();
+        return f64::from(u8::from(most_frequent(&votes, labels) != value));
+    }
+    let expected = each.clone().map(|p| target.expected(p)).sum::<f64>();
+    (value - expected / each.clone().count() as f64).powi(2)
+}
+
+/// The target's scale in standard deviations of the variable; 1 for a category.
+fn in_deviations(target: &Target) -> f64 {
+    match target.head.distribution {
+        Distribution::Categorical(_) => 1.0,
+        _ => target.scale.scale / target.spread,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::evidence_text::doubts;
-use super::explained::ContrastView;
+use super::explained::{ContrastView, WhyView};
 use super::why_text::{basis, capital};
 use super::words::{
     action, after, be, counted, instead, list, more, number, over_next, signed, title, value,
@@ -193,6 +193,9 @@ impl ContrastView<'_> {
         let trajectory = self.factual.chain.trajectory();
         let schema = trajectory.schema();
         let mut text = format!("{}\n\n{}\n", self.question(), self.sentence());
+        if let Some(choice) = WhyView(&self.factual).choice() {
+            let _ = writeln!(text, "\n{choice}");
+        }
         self.steps(&mut text, schema);
         self.worth(&mut text, schema);
         doubts(&mut text, schema, trajectory, &self.all_doubts());

@@ -59,6 +59,12 @@ pub(super) fn sentence(schema: &Schema, doubt: &Doubt, first: usize) -> String {
             let what = title(schema, *node);
             format!("the data cannot tell what {what} does: {}", reason_words(reason))
         }
+        Doubt::Chance { node, probability } => format!(
+            "{} is up to chance in the course that did not happen: its value there has a probability of \
+             {:.0} %, and the record does not show what chance would have brought",
+            at(node),
+            100.0 * probability
+        ),
         Doubt::WithoutPolicy => {
             "the policy is not known: later actions stay as recorded, whatever they depend on"
                 .to_owned()

@@ -17,7 +17,10 @@ pub trait Explained {
     /// The answer in one sentence.
     fn sentence(&self) -> String;
 
-    /// The question, the sentence, the steps in between, and the caveats.
+    /// The agent's side in words: how sure it was and what made it choose so; `None` where it is not known.
+    fn choice(&self) -> Option<String>;
+
+    /// The question, the sentence, the agent's side, the steps in between, and the caveats.
     fn text(&self) -> String;
 
     /// The whole answer as JSON.
@@ -61,6 +64,10 @@ impl Explained for Why {
         WhyView(self).sentence()
     }
 
+    fn choice(&self) -> Option<String> {
+        WhyView(self).choice()
+    }
+
     fn text(&self) -> String {
         WhyView(self).text()
     }
@@ -81,6 +88,10 @@ impl Explained for Contrast {
 
     fn sentence(&self) -> String {
         ContrastView(self).sentence()
+    }
+
+    fn choice(&self) -> Option<String> {
+        WhyView(&self.factual).choice()
     }
 
     fn text(&self) -> String {

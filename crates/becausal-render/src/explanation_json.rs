@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::choice_text::choice_json;
 use super::doubt;
 use super::explained::{ContrastView, WhyView};
 use super::reason::reason_words;
@@ -141,6 +142,7 @@ impl WhyView<'_> {
             "tau": self.chain.graph().tau(),
             "targets": targets.collect::<Vec<_>>(),
             "sentence": self.sentence(),
+            "choice": self.choice.as_ref().map(|choice| choice_json(schema, choice)),
             "reaches_a_reward": !self.chain.is_empty(),
             "minimal": explanan(schema, &self.minimal),
             "complete": explanan(schema, &self.complete),

@@ -33,6 +33,7 @@ mod audit_text;
 mod axis;
 mod causal_graph;
 mod chain_picture;
+mod choice_text;
 mod colour;
 mod contrast_picture;
 mod contrast_text;

@@ -206,6 +206,9 @@ fn why(step: &ReportStep) -> String {
     let why = &step.why;
     let trajectory = why.chain.trajectory();
     let mut html = format!("<p class=\"answer\">{}</p>\n", escaped(&why.sentence()));
+    if let Some(choice) = Explained::choice(why) {
+        let _ = writeln!(html, "<p>{}</p>", escaped(&choice));
+    }
     if !why.chain.is_empty() {
         html.push_str(&shown(why.picture().map(|p| picture(&p.drawing(&chain_layout())))));
     }

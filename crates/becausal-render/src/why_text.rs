@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::choice_text::choice_text;
 use super::evidence_text::{acted_on, doubts, links, short_list};
 use super::explained::WhyView;
 use super::words::{
@@ -52,7 +53,13 @@ impl WhyView<'_> {
         format!("{start} {}, which leads to {} ({basis}).", list(&words), list(&rewards))
     }
 
-    /// The question, the answer in one sentence, the steps, the evidence and the caveats.
+    /// The agent's side, where it is known.
+    pub(super) fn choice(&self) -> Option<String> {
+        let schema = self.chain.trajectory().schema();
+        self.0.choice.as_ref().map(|choice| choice_text(schema, choice))
+    }
+
+    /// The question, the answer in one sentence, the agent's side, the steps, the evidence and the caveats.
     #[must_use]
     pub fn text(&self) -> String {
         let trajectory = self.chain.trajectory();
@@ -62,6 +69,9 @@ impl WhyView<'_> {
             let _ = writeln!(text, "{}\n", self.question());
         }
         let _ = writeln!(text, "{}", self.sentence());
+        if let Some(choice) = self.choice() {
+            let _ = writeln!(text, "\n{choice}");
+        }
         if self.chain.is_empty() {
             return text;
         }

@@ -37,7 +37,14 @@ impl Answer {
         self.explained().sentence()
     }
 
-    /// Question, sentence, the steps in between, and the caveats.
+    /// The agent's side: how sure it was, its second choice, and what made it choose so. `None` where the policy is not
+    /// known.
+    #[must_use]
+    pub fn choice(&self) -> Option<String> {
+        self.explained().choice()
+    }
+
+    /// Question, sentence, the agent's side, the steps in between, and the caveats.
     #[must_use]
     pub fn text(&self) -> String {
         self.explained().text()

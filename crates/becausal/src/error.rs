@@ -1,7 +1,7 @@
 //! What can go wrong at the front door.
 
 use becausal_core::MemoryError;
-use becausal_core::data::DataError;
+use becausal_core::data::{DataError, Problem};
 use becausal_core::env::EnvironmentError;
 use becausal_core::schema::SchemaError;
 use becausal_core::text::counted;
@@ -47,6 +47,9 @@ pub enum Error {
     /// A file of transitions cannot be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// Columns in memory do not fit their schema.
+    #[error("the columns: {0}")]
+    Columns(#[from] Problem),
     /// Discovery cannot be made, or a graph cannot be read.
     #[error(transparent)]
     Discovery(#[from] DiscoveryError),

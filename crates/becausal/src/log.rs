@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use becausal_core::data::{self, MAX_SCHEMA_BYTES, Missing, Origin, ReadOptions};
+use becausal_core::data::{
+    self, MAX_SCHEMA_BYTES, Missing, Origin, ReadOptions, Recording, Values, Writer,
+};
 use becausal_core::progress::{Listener, Progress};
 use becausal_core::text::read_text;
 use becausal_core::{MemoryLimit, Schema, Transitions};
@@ -58,6 +60,16 @@ impl ReadParams {
         self
     }
 
+    fn options(&self) -> ReadOptions {
+        ReadOptions {
+            schema: self.schema.clone(),
+            ignore: self.ignore.clone(),
+            missing: self.missing,
+            memory: self.memory,
+            progress: self.progress.clone(),
+        }
+    }
+
     /// What to do with cells that are empty or NaN. Without it, such a file is refused.
     #[must_use]
     pub fn missing(self, missing: Missing) -> Self {
@@ -107,28 +119,69 @@ pub(crate) struct Source {
 /// When the file cannot be read, is damaged, or does not fit the schema; with row and column.
 pub fn read(path: impl AsRef<Path>, params: &ReadParams) -> Result<Log, Error> {
     let path = path.as_ref();
-    let options = ReadOptions {
-        schema: params.schema.clone(),
-        ignore: params.ignore.clone(),
-        missing: params.missing,
-        memory: params.memory,
-        progress: params.progress.clone(),
-    };
-    let recording = data::read(path, &options)?;
-    Ok(Log {
-        transitions: recording.transitions,
-        notes: recording.notes,
-        origin: recording.origin,
-        source: Source {
-            data: Some(path.to_owned()),
-            schema: params.schema_source.clone(),
-            ignore: params.ignore.clone(),
-            missing: params.missing,
-        },
-    })
+    let recording = data::read(path, &params.options())?;
+    Ok(Log::of(recording, Some(path), params))
+}
+
+/// Makes a log of columns in memory, under the rules for files. The parameters must have a schema.
+///
+/// ```
+/// use becausal::data::Values;
+/// use becausal::{ReadParams, Schema, assemble};
+///
+/// let text = "name = \"Hover\"\n[state]\nheight = { kind = \"continuous\" }\n\
+///             [action]\nengine = { kind = \"boolean\" }\n";
+/// let schema = Schema::parse(text).expect("a schema").into();
+/// let columns = [
+///     ("height".to_owned(), Values::Numbers(vec![0.0, 1.0, 3.0])),
+///     ("engine".to_owned(), Values::Flags(vec![true, true, false])),
+///     ("episode".to_owned(), Values::Whole(vec![0, 0, 0])),
+/// ];
+/// let log = assemble(&columns, &ReadParams::default().schema(schema))?;
+/// assert_eq!(log.transitions().row(1), [1.0, 1.0, 3.0], "height, engine, height'");
+/// # Ok::<(), becausal::Error>(())
+/// ```
+///
+/// # Errors
+/// When the columns do not fit the schema; with row and column.
+pub fn assemble(columns: &[(String, Values)], params: &ReadParams) -> Result<Log, Error> {
+    let recording = data::assemble(columns, &params.options())?;
+    Ok(Log::of(recording, None, params))
 }
 
 impl Log {
+    fn of(recording: Recording, path: Option<&Path>, params: &ReadParams) -> Self {
+        Self {
+            transitions: recording.transitions,
+            notes: recording.notes,
+            origin: recording.origin,
+            source: Source {
+                data: path.map(Path::to_owned),
+                schema: params.schema_source.clone(),
+                ignore: params.ignore.clone(),
+                missing: params.missing,
+            },
+        }
+    }
+
+    /// The same log, which says where it was recorded.
+    #[must_use]
+    pub fn recorded_in(self, origin: Origin) -> Self {
+        Self { origin: Some(origin), ..self }
+    }
+
+    /// Writes the log with its schema and origin: `.csv`, `.parquet` or `.npz`, by the ending of the name.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let has_reward = self.transitions.reward().is_some();
+        let mut writer =
+            Writer::create_of(path.as_ref(), self.schema(), has_reward, self.origin.as_ref())?;
+        writer.append(&self.transitions)?;
+        Ok(writer.finish()?)
+    }
+
     /// A log of transitions that are in memory already.
     #[must_use]
     pub fn new(transitions: Transitions, origin: Option<Origin>) -> Self {

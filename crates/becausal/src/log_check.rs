@@ -90,6 +90,18 @@ impl Log {
 }
 
 impl LogCheck<'_> {
+    /// Rows in which the reward recorded is not the sum of the schema's terms.
+    #[must_use]
+    pub fn other_rewards(&self) -> usize {
+        self.other_rewards.as_ref().map_or(0, |rows| rows.count)
+    }
+
+    /// Rows in which the schema's termination is not what was recorded.
+    #[must_use]
+    pub fn other_ends(&self) -> usize {
+        self.other_ends.as_ref().map_or(0, |rows| rows.count)
+    }
+
     /// Everything, for other programs.
     #[must_use]
     pub fn json(&self) -> Value {

@@ -112,7 +112,7 @@ impl Run {
                 becausal_core::trajectory::TrajectoryError::Episode { episode, episodes }.into()
             );
         }
-        self.page(params, &subject)
+        self.checked(self.page(params, &subject))?
     }
 
     fn page(&self, params: &ReportParams, subject: &Subject<'_>) -> Result<ReportPage, Error> {

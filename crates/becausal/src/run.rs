@@ -61,6 +61,7 @@ const MAX_READS: usize = 3;
 
 /// Everything that was learned: schema, data, graph, model, policy and environment if any, and how it
 /// was made.
+#[derive(Clone)]
 pub struct Run {
     path: Option<PathBuf>,
     record: Record,
@@ -69,6 +70,8 @@ pub struct Run {
     graph: Option<CausalGraph>,
     model: WorldModel,
     policy: Option<ActorCritic>,
+    /// An agent that was made elsewhere; it comes before the run's own policy.
+    agent: Option<Arc<dyn Policy + Send>>,
     environment: Option<AnyEnvironment>,
     scale: Scale,
     /// Who hears how far long work is.
@@ -110,6 +113,20 @@ pub enum ScoredOn {
 pub struct OpenParams {
     memory: MemoryLimit,
     progress: Listener,
+    complete: Completion,
+}
+
+/// What adds to a run that was opened what its folder does not hold.
+#[derive(Clone, Default)]
+struct Completion(Option<Arc<Complete>>);
+
+/// Adds to a run what its folder does not hold: an environment or an agent of another language.
+pub type Complete = dyn Fn(Run) -> Result<Run, Error> + Send + Sync;
+
+impl std::fmt::Debug for Completion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Completion(..)" } else { "Completion(none)" })
+    }
 }
 
 impl OpenParams {
@@ -117,6 +134,12 @@ impl OpenParams {
     #[must_use]
     pub fn memory(self, memory: MemoryLimit) -> Self {
         Self { memory, ..self }
+    }
+
+    /// Adds to the run what its folder does not hold, once it is read.
+    #[must_use]
+    pub fn complete(self, complete: Arc<Complete>) -> Self {
+        Self { complete: Completion(Some(complete)), ..self }
     }
 
     /// Who hears how far the reading is, and later the scoring, and may stop the reading.
@@ -147,6 +170,7 @@ impl Run {
             graph,
             model,
             policy: None,
+            agent: None,
             environment,
             scale,
             progress,
@@ -183,7 +207,8 @@ impl Run {
     }
 
     /// Reads every part of a run.
-    fn read(path: &Path, OpenParams { memory, progress }: &OpenParams) -> Result<Self, Error> {
+    fn read(path: &Path, params: &OpenParams) -> Result<Self, Error> {
+        let OpenParams { memory, progress, complete } = params;
         let directory = RunDirectory::open(path)?;
         let schema = Arc::clone(directory.schema());
         let record = Record::parse(&directory.read_config()?).map_err(|problem| RunError {
@@ -213,7 +238,7 @@ impl Run {
         };
         let environment = environment(&record, &schema)?;
         let scale = Scale::of(&data);
-        Ok(Self {
+        let run = Self {
             path: Some(path.to_owned()),
             record,
             schema,
@@ -221,13 +246,18 @@ impl Run {
             graph,
             model: directory.read_model()?,
             policy: directory.read_policy()?,
+            agent: None,
             environment,
             scale,
             progress: progress.clone(),
             scored_on,
             fit: None,
             training: None,
-        })
+        };
+        match &complete.0 {
+            Some(complete) => complete(run),
+            None => Ok(run),
+        }
     }
 
     /// Writes the run into a folder. A folder with the run of an earlier fit, and nothing else in it,
@@ -299,10 +329,56 @@ impl Run {
         &self.model
     }
 
-    /// The policy; `None` in a run that was fitted to a log.
+    /// The policy; `None` in a run that was fitted to a log and was given none.
     #[must_use]
     pub fn policy(&self) -> Option<&dyn Policy> {
-        self.policy.as_ref().map(|policy| policy as &dyn Policy)
+        match &self.agent {
+            Some(agent) => Some(agent.as_ref()),
+            None => self.policy.as_ref().map(|policy| policy as &dyn Policy),
+        }
+    }
+
+    /// The same run with an agent that was made elsewhere: questions, episodes and audits are about it.
+    /// It is not part of what [`save`](Self::save) writes.
+    ///
+    /// # Errors
+    /// When it is an agent for other variables.
+    pub fn with_policy(self, agent: Arc<dyn Policy + Send>) -> Result<Self, Error> {
+        self.check_schema("policy", agent.schema())?;
+        Ok(Self { agent: Some(agent), ..self })
+    }
+
+    /// The same run with the environment that was recorded, where it is not a built-in one. It is not part
+    /// of what [`save`](Self::save) writes.
+    ///
+    /// # Errors
+    /// When it is one of other variables.
+    pub fn with_environment(self, environment: AnyEnvironment) -> Result<Self, Error> {
+        self.check_schema("environment", Environment::schema(&environment))?;
+        Ok(Self { environment: Some(environment), ..self })
+    }
+
+    fn check_schema(&self, parameter: &'static str, other: &Schema) -> Result<(), Error> {
+        if other.variables() == self.schema.variables() {
+            return Ok(());
+        }
+        let names = |schema: &Schema| {
+            let names: Vec<&str> = schema.variables().iter().map(|v| v.name.as_str()).collect();
+            names.join(", ")
+        };
+        Err(Error::Parameter {
+            parameter,
+            expected: "one of the variables of the run",
+            got: format!("one of {}, while the run is of {}", names(other), names(&self.schema)),
+        })
+    }
+
+    /// An answer counts only if the policy could say what it would do.
+    pub(crate) fn checked<T>(&self, answer: T) -> Result<T, Error> {
+        if let Some(agent) = &self.agent {
+            agent.check()?;
+        }
+        Ok(answer)
     }
 
     /// The environment, with the options it was recorded with; `None` where the data come from elsewhere.
@@ -367,8 +443,8 @@ impl Run {
         })?;
         let mut environment = self.needed_environment("a new episode is played in it")?.clone();
         let mut actor = |_: usize, state: &[f64]| Some(policy.mode(state));
-        let played = play_episode(&mut environment, seed, MAX_EPISODE_STEPS, &mut actor)?;
-        Ok(Episode::new(seed, played))
+        let played = play_episode(&mut environment, seed, MAX_EPISODE_STEPS, &mut actor);
+        Ok(Episode::new(seed, self.checked(played)??))
     }
 
     /// What would really have happened with another action at a recorded step, with the same noise:
@@ -386,7 +462,12 @@ impl Run {
         let record = Trajectory::recorded(&self.data, episode, step, horizon)?;
         let mut here = self.environment_at(episode, step)?;
         let mut actor = Agent::new(self.policy()).instead(&self.schema, action, record.steps());
-        Ok(rollout(&mut here, Trajectory::begin(&self.schema), horizon, &mut actor)?)
+        Ok(self.checked(rollout(
+            &mut here,
+            Trajectory::begin(&self.schema),
+            horizon,
+            &mut actor,
+        ))??)
     }
 
     /// The environment's drawing of the state before a recorded step, where it can be replayed and drawn.

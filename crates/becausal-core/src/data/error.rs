@@ -73,6 +73,9 @@ pub enum Problem {
         /// The path where a schema was expected.
         beside: PathBuf,
     },
+    /// Columns in memory carry no schema.
+    #[error("columns in memory carry no schema: give one")]
+    SchemaNeeded,
     /// The place of the schema is taken by another one.
     #[error(
         "its schema would replace {}, which is another schema; move that away, or give another name",

@@ -22,6 +22,7 @@ mod coverage;
 mod csv;
 mod error;
 mod header;
+mod label_groups;
 mod missing;
 mod npy;
 #[cfg(feature = "npz")]
@@ -42,11 +43,12 @@ pub(crate) use actions::read_actions;
 pub use column::Column;
 pub use coverage::Coverage;
 pub use error::{DataError, Problem};
+pub use label_groups::{LabelGroup, MAX_LABEL_GROUPS, label_slots, labels_order, labels_text};
 pub use missing::Missing;
 pub use origin::Origin;
 #[cfg(feature = "parquet")]
 pub use parquet::is_decoding_parquet;
-pub use read::{MAX_SCHEMA_BYTES, ReadOptions, Recording, read, schema_path};
+pub use read::{MAX_SCHEMA_BYTES, ReadOptions, Recording, Values, assemble, read, schema_path};
 pub use statistics::Spread;
 pub use transitions::{EpisodeSplit, Row, Transitions};
 pub use write::{Format, Writer, write, write_heard};

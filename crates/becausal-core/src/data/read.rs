@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::assemble::Assembly;
+use super::cell::Cell;
 use super::csv;
 use super::error::{DataError, Problem};
 use super::header::Header;
@@ -76,6 +77,78 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Recording, DataError> 
         #[cfg(not(all(feature = "npz", feature = "parquet")))]
         other => Err(problem(Problem::NotBuilt { format: other.name() })),
     }
+}
+
+/// The values of a column in memory.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Numbers, NaN where one is missing.
+    Numbers(Vec<f64>),
+    /// Whole numbers.
+    Whole(Vec<i64>),
+    /// True or false.
+    Flags(Vec<bool>),
+    /// Labels, or numbers as text; empty where one is missing.
+    Texts(Vec<String>),
+}
+
+impl Values {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(values) => values.len(),
+            Self::Whole(values) => values.len(),
+            Self::Flags(values) => values.len(),
+            Self::Texts(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn cell(&self, row: usize) -> Cell<'_> {
+        match self {
+            Self::Numbers(values) => Cell::Number(values[row]),
+            Self::Whole(values) => Cell::Whole(values[row]),
+            Self::Flags(values) => Cell::Flag(values[row]),
+            Self::Texts(values) => Cell::Text(&values[row]),
+        }
+    }
+}
+
+/// Makes transitions of columns in memory, under the rules for files: the same names, the same notes, the
+/// same errors. The options must have a schema.
+///
+/// # Errors
+/// When the columns do not fit the schema; with row and column.
+pub fn assemble(columns: &[(String, Values)], options: &ReadOptions) -> Result<Recording, Problem> {
+    let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
+    let schema = options.schema.clone().ok_or(Problem::SchemaNeeded)?;
+    check_names(&names)?;
+    let header = Header::resolve(&schema, names, &options.ignore).map_err(Problem::Columns)?;
+    let mut assembly = Assembly::new(schema, header, options.missing);
+    let rows = columns.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
+    if rows == 0 {
+        return Err(Problem::Columns(vec!["there are no rows".into()]));
+    }
+    check_memory(&assembly, rows, options.memory)?;
+    let watch = Tracker::begin(&options.progress, "read", "columns", columns.len());
+    for (index, (name, values)) in columns.iter().enumerate() {
+        for row in 0..values.len() {
+            assembly.put(index, values.cell(row)).map_err(|message| Problem::Cell {
+                row,
+                line: None,
+                column: name.clone(),
+                message,
+            })?;
+        }
+        advance(&watch, 1.0)?;
+    }
+    assembly.finish()
 }
 
 /// Finds the schema of a file and the places of its columns. `embedded` is the schema in the file

@@ -60,7 +60,7 @@ impl Environment for AnyEnvironment {
 }
 
 /// [`Environment`] without `Clone`, which a trait object cannot have.
-trait Erased: Send {
+trait Erased: Send + Sync {
     fn schema(&self) -> &Arc<Schema>;
     fn reset(&mut self, seed: u64);
     fn state(&self) -> &[f64];

@@ -8,6 +8,7 @@ use super::action::random_action;
 use super::environment::{Environment, EnvironmentError};
 use crate::Stream;
 use crate::data::{Row, Transitions};
+use crate::policy::Policy;
 
 /// Maximum number of episodes that run in parallel.
 const MAX_PARALLEL_EPISODES: usize = 64;
@@ -74,6 +75,38 @@ pub fn record_at_random<E: Environment>(
         rows,
         seed,
         |_state, stream, action| random_action(schema, stream, action),
+        |episode| {
+            record.append(episode);
+            Ok(())
+        },
+    )?;
+    Ok(record)
+}
+
+/// Records `rows` transitions of a policy's most likely actions, of which a share is replaced by random ones.
+///
+/// # Errors
+/// When a numeric action has no bounds to draw from, or the policy takes an action that is not one.
+pub fn record_with_detours<E: Environment>(
+    environment: &E,
+    policy: &dyn Policy,
+    share: f64,
+    rows: usize,
+    seed: u64,
+) -> Result<Transitions, EnvironmentError> {
+    let schema = environment.schema();
+    let mut record = Transitions::new(Arc::clone(schema));
+    collect::<_, EnvironmentError>(
+        environment,
+        rows,
+        seed,
+        |state, stream, action| {
+            if stream.unit() < share {
+                return random_action(schema, stream, action);
+            }
+            action.copy_from_slice(&policy.mode(state));
+            Ok(())
+        },
         |episode| {
             record.append(episode);
             Ok(())

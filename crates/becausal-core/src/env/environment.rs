@@ -8,11 +8,13 @@ use crate::schema::{Role, Schema};
 ///
 /// Its random numbers come from a stream that is part of it: a clone continues exactly like the
 /// original, and given another action it shows what would have happened with the *same* noise.
-pub trait Environment: Clone + Send {
+pub trait Environment: Clone + Send + Sync {
     /// What its variables are.
     fn schema(&self) -> &Arc<Schema>;
 
     /// Begins an episode. The same seed always begins the same one.
+    ///
+    /// Where that can fail, in an environment of another language for instance, the next step says so.
     fn reset(&mut self, seed: u64);
 
     /// The current state, in the order of the schema's state slots.
@@ -103,6 +105,14 @@ pub enum EnvironmentError {
         /// The environment.
         environment: String,
         /// What was expected and given.
+        message: String,
+    },
+    /// An environment or a policy of another language failed.
+    #[error("{environment}: {message}")]
+    Failed {
+        /// The environment, or `the policy`.
+        environment: String,
+        /// What went wrong.
         message: String,
     },
     /// A step after the end.

@@ -14,7 +14,7 @@ pub use action::{
 };
 pub use any::AnyEnvironment;
 pub use batch::Batch;
-pub use collect::{collect, episode_seed, record_at_random, replay};
+pub use collect::{collect, episode_seed, record_at_random, record_with_detours, replay};
 pub use environment::{Environment, EnvironmentError, StepResult, check_step};
 pub use options::{OptionDescription, Options};
 pub use time_limit::TimeLimit;

@@ -67,6 +67,12 @@ impl fmt::Display for Bounds {
 }
 
 impl Kind {
+    /// Whether its values are labels or flags, not numbers.
+    #[must_use]
+    pub fn is_label(&self) -> bool {
+        matches!(self, Self::Boolean | Self::Categorical(_))
+    }
+
     /// The word for this kind in a schema file.
     #[must_use]
     pub fn word(&self) -> &'static str {

@@ -1,6 +1,7 @@
-//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|speed`.
+//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|lander|speed`.
 
 mod calibration;
+mod lander;
 mod power;
 mod probes;
 mod worlds;
@@ -48,6 +49,11 @@ fn main() {
     }
     if wanted("by-action") {
         by_action();
+    }
+    if wanted("lander") {
+        let is_file = |argument: &&String| std::path::Path::new(argument).extension().is_some();
+        let files: Vec<String> = arguments.iter().filter(is_file).cloned().collect();
+        lander::lander(&files);
     }
     if wanted("speed") {
         speed();

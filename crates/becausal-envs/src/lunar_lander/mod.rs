@@ -23,11 +23,31 @@ use std::sync::Arc;
 pub use flight::LunarLanderOptions;
 use flight::{Flight, Thrust};
 
+use super::trial::Circumstances;
 use becausal_core::env::{Environment, EnvironmentError, StepResult, check_step};
 use becausal_core::schema::Schema;
 
 pub(super) const SCHEMA: &str = include_str!("lunar_lander.toml");
 pub(super) const CONTINUOUS_SCHEMA: &str = include_str!("lunar_lander_continuous.toml");
+
+/// A craft near the ground obeys other laws than one high in the air, and one that stands can only be given another
+/// action: what it leans on is not in its state.
+pub(super) const CIRCUMSTANCES: Circumstances = Circumstances {
+    names: &["high in the air", "near the ground", "standing"],
+    of: |before, effects| {
+        let stands = before[6] != 0.0 || before[7] != 0.0;
+        let is_high = before[1] > ABOVE_ALL_HILLS && effects[1] > ABOVE_ALL_HILLS;
+        match (stands, is_high) {
+            (true, _) => 2,
+            (false, false) => 1,
+            (false, true) => 0,
+        }
+    },
+};
+
+/// A height at which no part of the craft reaches a hill. The highest hills reach to half the view, a height of 0.5
+/// in the state, and the legs less than 0.1 below the hull.
+const ABOVE_ALL_HILLS: f64 = 0.6;
 
 /// Limit of the wind's force and torque, in either direction. It is far beyond the recommended 20.
 const MAX_WIND: f64 = 1e6;

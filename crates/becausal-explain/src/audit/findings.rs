@@ -1,6 +1,6 @@
 //! The findings of an audit case: which claims are right and which are wrong.
 
-use becausal_core::schema::{Kind, Schema};
+use becausal_core::data::label_slots;
 use becausal_core::trajectory::{Step, Trajectory};
 
 use super::case::{AuditAnswer, AuditCase, Auditor};
@@ -233,13 +233,7 @@ impl Findings {
 /// The labels and flags of the state asked about.
 fn labels(case: &AuditCase) -> Vec<f64> {
     let schema = case.moment.record().schema();
-    let slots = schema.state_slots().zip(case.moment.state());
-    slots.filter(|(slot, _)| is_label(schema, *slot)).map(|(_, value)| *value).collect()
-}
-
-/// Whether a slot is a label or a flag.
-pub(super) fn is_label(schema: &Schema, slot: usize) -> bool {
-    matches!(schema.variable_of(slot).kind, Kind::Boolean | Kind::Categorical(_))
+    label_slots(schema).into_iter().map(|slot| case.moment.state()[slot]).collect()
 }
 
 /// The values of all effects in a step: next state, then outcomes; `None` after the end.

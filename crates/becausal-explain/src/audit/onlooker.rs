@@ -7,8 +7,6 @@ use becausal_core::env::{Environment, EnvironmentError, StepResult};
 use becausal_core::schema::Schema;
 use becausal_core::trajectory::Step;
 
-use super::findings::is_label;
-
 /// An environment without the noise that the recorded steps do not show.
 pub(super) struct Onlooker<'a, E> {
     environment: E,
@@ -30,7 +28,7 @@ impl<'a, E: Environment> Onlooker<'a, E> {
     /// `environment` is where `record` began. `None` if it cannot say which noise a step shows.
     pub fn new(mut environment: E, record: &'a [Step], knows: Knows) -> Option<Self> {
         let schema = environment.schema();
-        let labels = schema.action_slots().all(|slot| is_label(schema, slot));
+        let labels = schema.action_slots().all(|slot| schema.variable_of(slot).kind.is_label());
         if knows == Knows::OfSameAction && !labels {
             return None;
         }

@@ -18,17 +18,25 @@ pub fn choices(policy: &dyn Policy, trajectory: &Trajectory) -> Vec<Vec<f64>> {
         return weights;
     };
     for (step, row) in trajectory.steps().iter().zip(&mut weights).skip(1) {
-        let chosen = policy.mode(&step.state);
-        for (index, range) in shape.states.iter().enumerate() {
-            if step.state[range.clone()] == start[range.clone()] {
-                continue;
-            }
+        let changed: Vec<usize> = (0..states)
+            .filter(|&index| {
+                let range = shape.states[index].clone();
+                step.state[range.clone()] != start[range]
+            })
+            .collect();
+        let kept = changed.iter().map(|&index| {
+            let range = shape.states[index].clone();
             let mut kept = step.state.clone();
-            kept[range.clone()].copy_from_slice(&start[range.clone()]);
-            let instead = policy.mode(&kept);
+            kept[range.clone()].copy_from_slice(&start[range]);
+            kept
+        });
+        let asked: Vec<Vec<f64>> = std::iter::once(step.state.clone()).chain(kept).collect();
+        let answers = policy.modes(&asked);
+        let Some((chosen, instead)) = answers.split_first() else { continue };
+        for (index, instead) in changed.into_iter().zip(instead) {
             for action in 0..actions {
                 row[action * states + index] =
-                    action_difference(trajectory.schema(), action, &chosen, &instead);
+                    action_difference(trajectory.schema(), action, chosen, instead);
             }
         }
     }

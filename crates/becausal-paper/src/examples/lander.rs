@@ -1,6 +1,6 @@
 //! The paper's figures 3a and 4: LunarLander-Continuous.
 
-use becausal::env::find;
+use becausal::env::{Pilot, find};
 use becausal::explain::Why;
 use becausal::explain::chain::{Chain, Node, Part, Way};
 use becausal::progress::Listener;
@@ -12,7 +12,6 @@ use crate::number::{brief, count, counted};
 
 use super::edges::{Published, claim, is_edge, pair_words};
 use super::folder::{FIRST_FILE, Folder};
-use super::pilot::Pilot;
 use super::study::{HORIZON, Study, Subject, evaluation_words};
 use super::{Size, list, texts};
 
@@ -40,7 +39,7 @@ pub struct Lander {
 
 impl Lander {
     pub fn measure(listener: &Listener, size: &Size) -> Result<Self, Failure> {
-        let policy = Box::new(Pilot(find(ID)?.schema()));
+        let policy = Box::new(Pilot::of(&find(ID)?.schema()).ok_or("no lander to fly")?);
         let subject = Subject { id: ID, policy, rows: size.lander_rows, eta: ETA };
         let study = Study::of(listener, size, subject)?;
         let legs = [study.slot("legs[0]")?, study.slot("legs[1]")?];

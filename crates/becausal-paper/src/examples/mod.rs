@@ -7,7 +7,6 @@ mod full_graph;
 mod lander;
 mod learning;
 mod marines;
-mod pilot;
 mod rules;
 mod study;
 mod table;

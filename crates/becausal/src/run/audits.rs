@@ -6,7 +6,7 @@ use std::sync::Arc;
 use becausal_core::env::AnyEnvironment;
 use becausal_core::schema::Role;
 use becausal_core::{Policy, RandomPolicy};
-use becausal_explain::{Acting, Audit, AuditParams, audit};
+use becausal_explain::{Acting, Audit, AuditParams, NEGLIGIBLE, audit};
 use becausal_learn::ActorCritic;
 
 use super::{Run, RunError};
@@ -68,10 +68,12 @@ impl Run {
         let environment = self.audited_environment()?;
         let direct = params.direct.clone().or_else(|| self.direct_effects());
         let params = AuditParams { direct, ..params.clone() };
-        Ok(audit(environment, &self.model, policy, &self.data, &params)?)
+        let audit = audit(environment, &self.model, policy, &self.data, &params);
+        policy.check()?;
+        Ok(audit?)
     }
 
-    /// Which effects depend directly on the action: by the rules of the environment where they are known,
+    /// Which effects depend directly on the action: by the rules of the environment where they are known, or by trying,
     /// otherwise by the graph that was found.
     fn direct_effects(&self) -> Option<Vec<bool>> {
         let states = self.schema.of_role(Role::State).count();
@@ -79,6 +81,9 @@ impl Run {
         let entry = entry.filter(|entry| *entry.schema() == *self.schema);
         if let Some(truth) = entry.and_then(becausal_envs::Entry::truth) {
             return Some(truth.graph.iter().map(|row| row[states..].contains(&true)).collect());
+        }
+        if let Some(trial) = entry.and_then(becausal_envs::Entry::trial) {
+            return Some(trial.acted_on(NEGLIGIBLE));
         }
         let graph = self.graph.as_ref()?;
         let mut direct = vec![false; graph.effects().len()];

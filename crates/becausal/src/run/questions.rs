@@ -1,22 +1,26 @@
 //! What a run is asked.
 
 use becausal_core::env::action_text;
-use becausal_core::schema::Kind;
-use becausal_explain::{Ask, Change, ExplainError, Explainer, Moment, NEGLIGIBLE};
+use becausal_explain::{Ask, Change, Company, ExplainError, Explainer, Moment, NEGLIGIBLE};
 
 use super::Run;
 use crate::answer::Answer;
 use crate::error::Error;
 
 impl Run {
-    /// The explainer that answers every question about this run.
+    /// The explainer that answers every question about this run. Where the policy can fail
+    /// ([`Policy::check`](becausal_core::Policy::check)), ask it afterwards whether it did.
     ///
     /// # Errors
     /// When a parameter is out of its range, or there is no reward of a name.
     pub fn explainer(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
         let explainer =
             Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask.clone())?;
-        Ok(explainer.with_scale(self.scale.clone(), NEGLIGIBLE))
+        let explainer = explainer.with_scale(self.scale.clone(), NEGLIGIBLE);
+        Ok(match self.policy() {
+            Some(_) => explainer.with_company(Company::of(&self.data)),
+            None => explainer,
+        })
     }
 
     /// Why was this action taken: what does it lead to?
@@ -24,7 +28,8 @@ impl Run {
     /// # Errors
     /// When a parameter is out of its range, or the moment is of other variables.
     pub fn why(&self, moment: &Moment, ask: &Ask) -> Result<Answer, Error> {
-        Ok(Answer::Why(Box::new(self.explainer(ask)?.why(moment)?)))
+        let why = self.explainer(ask)?.why(moment);
+        Ok(Answer::Why(Box::new(self.checked(why)??)))
     }
 
     /// Why this action and not another: `depot`, or `main=0.5,lateral=-1`?
@@ -45,7 +50,7 @@ impl Run {
             return Err(ExplainError::SameAction { action }.into());
         }
         self.check_seen(action, &change)?;
-        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
+        self.contrast(moment, &change, ask)
     }
 
     /// What if the state, the action or both had been different: `money=400,build=none`?
@@ -56,16 +61,23 @@ impl Run {
     pub fn what_if(&self, moment: &Moment, change: &str, ask: &Ask) -> Result<Answer, Error> {
         let (text, change) = (change, Change::parse(&self.schema, change, moment.action())?);
         self.check_seen(text, &change)?;
-        Ok(Answer::Contrast(Box::new(self.explainer(ask)?.what_if(moment, &change)?)))
+        self.contrast(moment, &change, ask)
+    }
+
+    /// Compares what happened with something else, and adds the agent's side.
+    fn contrast(&self, moment: &Moment, change: &Change, ask: &Ask) -> Result<Answer, Error> {
+        let explainer = self.explainer(ask)?;
+        let mut contrast = self.checked(explainer.what_if(moment, change))??;
+        contrast.factual.choice = self.checked(explainer.choice(moment))?;
+        Ok(Answer::Contrast(Box::new(contrast)))
     }
 
     /// Refuses an action with a label that the data never have: nothing was learned about it.
     fn check_seen(&self, text: &str, change: &Change) -> Result<(), Error> {
         for (slot, &value) in self.schema.action_slots().zip(change.action.iter().flatten()) {
             let kind = &self.schema.variable_of(slot).kind;
-            let is_label = matches!(kind, Kind::Categorical(_) | Kind::Boolean);
             let column = self.data.column(slot);
-            if is_label && !(0..column.len()).any(|row| column.get(row) == value) {
+            if kind.is_label() && !(0..column.len()).any(|row| column.get(row) == value) {
                 let message = format!(
                     "cannot be told from this data: `{}` is never {} in it",
                     self.schema.slots()[slot].name,

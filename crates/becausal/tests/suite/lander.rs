@@ -1,51 +1,14 @@
 //! What is said about a lander that can fly.
 
-use std::sync::Arc;
-
-use becausal::env::{Options, find, play_episode, random_action};
+use becausal::env::{Options, Pilot, find, record_with_detours};
 use becausal::model::Dynamics;
-use becausal::{Ask, Environment, FitParams, Log, Stream, Transitions};
+use becausal::{Ask, Environment, FitParams, Log, Transitions};
 
-/// Gymnasium's own pilot for the lander.
-fn pilot(state: &[f64]) -> f64 {
-    let [x, y, vx, vy, angle, v_angle] = std::array::from_fn(|slot| state[slot]);
-    let landed = state[6] > 0.0 || state[7] > 0.0;
-    let target_angle = (0.5 * x + vx).clamp(-0.4, 0.4);
-    let target_height = 0.55 * x.abs();
-    let mut turn = 0.5 * (target_angle - angle) - v_angle;
-    let mut rise = 0.5 * (target_height - y) - 0.5 * vy;
-    if landed {
-        (turn, rise) = (0.0, -0.5 * vy);
-    }
-    match () {
-        () if rise > turn.abs() && rise > 0.05 => 2.0,
-        () if turn < -0.05 => 3.0,
-        () if turn > 0.05 => 1.0,
-        () => 0.0,
-    }
-}
-
-/// Its flights; every fourth action is another one.
+/// Flights of a scripted pilot; every fourth action is a random one.
 fn flights(rows: usize) -> Transitions {
-    let entry = find("LunarLander-v3").expect("known");
-    let mut lander = entry.make(&Options::default()).expect("made");
-    let schema = Arc::clone(lander.schema());
-    let mut data = Transitions::new(Arc::clone(&schema));
-    let mut stream = Stream::new(4);
-    for seed in 0.. {
-        if data.len() >= rows {
-            break;
-        }
-        let mut actor = |_: usize, state: &[f64]| {
-            let mut action = vec![pilot(state)];
-            if stream.unit() < 0.25 {
-                random_action(&schema, &mut stream, &mut action).ok()?;
-            }
-            Some(action)
-        };
-        play_episode(&mut lander, seed, 400, &mut actor).expect("flown").append_to(&mut data);
-    }
-    data
+    let lander = find("LunarLander-v3").expect("known").make(&Options::default()).expect("made");
+    let pilot = Pilot::of(lander.schema()).expect("a lander");
+    record_with_detours(&lander, &pilot, 0.25, rows, 4).expect("flown")
 }
 
 #[test]

@@ -1,0 +1,248 @@
+//! A Python environment as an [`Environment`], and ours for Python.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use becausal::env::{self, AnyEnvironment, EnvironmentError, Options, StepResult};
+use becausal::{Environment, Error, Schema};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use crate::bytes::{doubles, of_doubles};
+use crate::error;
+use crate::policy::Callbacks;
+use crate::schema::PySchema;
+
+/// An environment behind an adapter of `becausal._gymnasium`.
+///
+/// A clone is a seed and a list of actions: `adapter.at(seed, bytes, steps)` makes a fresh environment and
+/// takes them again, once the clone is asked for a step. It gives a session and the state there, and
+/// `session.step(bytes)` gives state, outcomes, reward, terminated and truncated.
+pub struct PythonEnvironment {
+    schema: Arc<Schema>,
+    adapter: Py<PyAny>,
+    callbacks: Arc<Callbacks>,
+    session: Option<Py<PyAny>>,
+    seed: u64,
+    actions: Vec<f64>,
+    steps: usize,
+    state: Vec<f64>,
+    outcomes: Vec<f64>,
+    over: bool,
+}
+
+impl PythonEnvironment {
+    pub fn new(schema: Arc<Schema>, adapter: Py<PyAny>, callbacks: Arc<Callbacks>) -> Self {
+        let state = vec![0.0; schema.state_slots().len()];
+        let outcomes = vec![0.0; schema.outcome_slots().len()];
+        Self {
+            schema,
+            adapter,
+            callbacks,
+            session: None,
+            seed: 0,
+            actions: Vec::new(),
+            steps: 0,
+            state,
+            outcomes,
+            over: false,
+        }
+    }
+
+    fn failed(&self, exception: PyErr) -> EnvironmentError {
+        let message = exception.to_string();
+        self.callbacks.fail(exception);
+        EnvironmentError::Failed { environment: self.schema.name().to_owned(), message }
+    }
+
+    /// A fresh environment after the steps so far, and its state.
+    fn begin(&self) -> PyResult<(Py<PyAny>, Vec<f64>)> {
+        let (session, state) = Python::attach(|py| -> PyResult<_> {
+            let actions = of_doubles(py, self.actions.iter().copied());
+            let begun =
+                self.adapter.bind(py).call_method1("at", (self.seed, actions, self.steps))?;
+            let (session, state): (Py<PyAny>, Bound<'_, PyBytes>) = begun.extract()?;
+            Ok((session, doubles(state.as_bytes())))
+        })?;
+        if state.len() != self.schema.state_slots().len() {
+            return Err(error::invalid(format!(
+                "{} observes {} numbers, while the run has {} state variables",
+                self.schema.name(),
+                state.len(),
+                self.schema.state_slots().len()
+            )));
+        }
+        Ok((session, state))
+    }
+
+    fn checked_session(&mut self) -> Result<Py<PyAny>, EnvironmentError> {
+        if self.session.is_none() {
+            let (session, state) = self.begin().map_err(|exception| self.failed(exception))?;
+            if state != self.state {
+                return Err(self.failed(error::raised(
+                    "ReplayError",
+                    format!(
+                        "{}: a fresh environment that takes the same {} actions from the same seed is \
+                         not in the same state: it keeps randomness that reset(seed) does not set, so \
+                         what would have happened cannot be tried in it",
+                        self.schema.name(),
+                        self.steps
+                    ),
+                )));
+            }
+            self.session = Some(session);
+        }
+        let session = self.session.as_ref();
+        Ok(Python::attach(|py| session.map(|session| session.clone_ref(py))).expect("made above"))
+    }
+}
+
+impl Clone for PythonEnvironment {
+    fn clone(&self) -> Self {
+        Self {
+            schema: Arc::clone(&self.schema),
+            adapter: Python::attach(|py| self.adapter.clone_ref(py)),
+            callbacks: Arc::clone(&self.callbacks),
+            session: None,
+            actions: self.actions.clone(),
+            state: self.state.clone(),
+            outcomes: self.outcomes.clone(),
+            ..*self
+        }
+    }
+}
+
+impl Environment for PythonEnvironment {
+    fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    fn reset(&mut self, seed: u64) {
+        (self.seed, self.steps, self.over, self.session) = (seed, 0, false, None);
+        self.actions.clear();
+        if self.callbacks.is_over() {
+            return;
+        }
+        match self.begin() {
+            Ok((session, state)) => (self.session, self.state) = (Some(session), state),
+            // The next step says so.
+            Err(exception) => self.callbacks.fail(exception),
+        }
+    }
+
+    fn state(&self) -> &[f64] {
+        &self.state
+    }
+
+    fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
+        env::check_step(&self.schema, self.over, action)?;
+        if self.callbacks.is_over() {
+            let environment = self.schema.name().to_owned();
+            let message = self.callbacks.words();
+            return Err(EnvironmentError::Failed { environment, message });
+        }
+        let session = self.checked_session()?;
+        let step = Python::attach(|py| -> PyResult<_> {
+            let given = of_doubles(py, action.iter().copied());
+            let step = session.bind(py).call_method1("step", (given,))?;
+            let (state, outcomes, reward, terminated, truncated): SteppedBytes<'_> =
+                step.extract()?;
+            let numbers = (doubles(state.as_bytes()), doubles(outcomes.as_bytes()));
+            Ok((numbers, reward, terminated, truncated))
+        });
+        let ((state, outcomes), reward, terminated, truncated) =
+            step.map_err(|exception| self.failed(exception))?;
+        if state.len() != self.state.len() || outcomes.len() != self.outcomes.len() {
+            let words = format!("{}: a step has another number of values", self.schema.name());
+            return Err(self.failed(error::invalid(words)));
+        }
+        self.actions.extend_from_slice(action);
+        self.steps += 1;
+        self.over = terminated || truncated;
+        (self.state, self.outcomes) = (state, outcomes);
+        let (state, outcomes) = (&self.state, &self.outcomes);
+        Ok(StepResult { state, outcomes, reward, terminated, truncated })
+    }
+}
+
+/// State, outcomes, reward, terminated and truncated.
+type Stepped = (Vec<f64>, Vec<f64>, f64, bool, bool);
+
+/// The same, as a session of Python gives it.
+type SteppedBytes<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, f64, bool, bool);
+
+/// A built-in environment, one step at a time; `becausal._environments` wraps it.
+#[pyclass(name = "BuiltIn", module = "becausal._becausal", frozen)]
+pub struct PyBuiltIn {
+    id: &'static str,
+    environment: Mutex<AnyEnvironment>,
+}
+
+#[pymethods]
+impl PyBuiltIn {
+    #[new]
+    #[pyo3(signature = (id, options=None))]
+    fn new(id: &str, options: Option<BTreeMap<String, String>>) -> PyResult<Self> {
+        let wrong = |error: EnvironmentError| error::of(Error::from(error));
+        let entry = env::find(id).map_err(wrong)?;
+        let mut chosen = Options::default();
+        for (name, value) in options.unwrap_or_default() {
+            chosen.set(name, value);
+        }
+        let environment = entry.make(&chosen).map_err(wrong)?;
+        Ok(Self { id: entry.id, environment: Mutex::new(environment) })
+    }
+
+    #[getter]
+    fn schema(&self) -> PySchema {
+        PySchema::from(Environment::schema(&*self.locked()))
+    }
+
+    /// Begins an episode and returns the state.
+    fn reset(&self, seed: u64) -> Vec<f64> {
+        let mut environment = self.locked();
+        environment.reset(seed);
+        Environment::state(&*environment).to_vec()
+    }
+
+    /// State, outcomes, reward, terminated and truncated.
+    fn step(&self, action: Vec<f64>) -> PyResult<Stepped> {
+        let mut environment = self.locked();
+        let step = environment.step(&action).map_err(|error| error::of(Error::from(error)))?;
+        let (state, outcomes) = (step.state.to_vec(), step.outcomes.to_vec());
+        Ok((state, outcomes, step.reward, step.terminated, step.truncated))
+    }
+
+    /// A copy that continues exactly as this one would.
+    fn clone(&self) -> Self {
+        let environment = AnyEnvironment::clone(&self.locked());
+        Self { id: self.id, environment: Mutex::new(environment) }
+    }
+
+    /// A drawing of the current state as SVG, where there is one.
+    fn scene(&self) -> Option<String> {
+        self.locked().scene()
+    }
+}
+
+impl PyBuiltIn {
+    fn locked(&self) -> std::sync::MutexGuard<'_, AnyEnvironment> {
+        self.environment.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The built-in environments: id, steps of an episode at most, and options.
+#[pyfunction]
+pub fn environments(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for entry in env::entries() {
+        let dict = PyDict::new(py);
+        dict.set_item("id", entry.id)?;
+        dict.set_item("max_episode_steps", entry.max_episode_steps)?;
+        let options: Vec<(&str, &str)> =
+            entry.options().map(|option| (option.name, option.default)).collect();
+        dict.set_item("options", options)?;
+        list.append(dict)?;
+    }
+    Ok(list)
+}

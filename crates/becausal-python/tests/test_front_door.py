@@ -1,0 +1,223 @@
+"""The front door: read, fit, ask, save, open."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import becausal
+
+
+def test_questions_are_answered_in_words_pictures_and_json(run) -> None:
+    moment = run.recorded(26, 20)
+    for answer in (
+        run.why(moment),
+        run.why_not(moment, "off", horizon=3),
+        run.what_if(moment, {"temperature": 25}),
+        run.why((26, 20), rewards="comfort"),
+    ):
+        assert answer.sentence in str(answer)
+        assert answer.svg.startswith("<svg ")
+        assert answer.png(1.0).startswith(b"\x89PNG")
+        assert answer.dot.startswith("digraph")
+        assert json.loads(answer.json)
+        html = answer._repr_html_()
+        assert "<svg " in html and "<script" not in html
+    assert run.why(moment).waterfall is None
+    assert run.why_not(moment, "off").waterfall.startswith("<svg ")
+
+
+def test_a_run_survives_its_folder(run, tmp_path) -> None:
+    run.save(tmp_path / "run")
+    again = becausal.open(tmp_path / "run")
+    moment = run.recorded(26, 20)
+    assert again.why(moment) == run.why(moment)
+    assert str(again.graph) == str(run.graph)
+    assert again.path == tmp_path / "run"
+    assert run.path is None
+
+
+def test_answers_are_those_of_the_program(greenhouse, tmp_path) -> None:
+    def program(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "becausal", *words], cwd=greenhouse, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    folder = str(tmp_path / "run")
+    common = ["--schema", "schema.toml", "--ignore", "timestamp"]
+    program("fit", "log.csv", *common, "--members", "2", "--steps", "200", "--seed", "4", "-o", folder)
+    theirs = program("explain", folder, "--episode", "26", "--step", "20", "--why-not", "off")
+    log = becausal.read(greenhouse / "log.csv", schema=greenhouse / "schema.toml", ignore="timestamp")
+    ours = becausal.fit(log, members=2, steps=200, seed=4)
+    assert ours.why_not(ours.recorded(26, 20), "off").text == theirs.rstrip("\n") or (
+        ours.why_not(ours.recorded(26, 20), "off").text.strip() == theirs.strip()
+    )
+    ours.save(tmp_path / "ours")
+    for name in ("graph.json", "data.parquet"):
+        assert (tmp_path / "ours" / name).read_bytes() == (tmp_path / "run" / name).read_bytes(), name
+    weights = [sorted(p.read_bytes() for p in (tmp_path / who / "world-model").glob("weights*")) for who in ("ours", "run")]
+    assert weights[0] and weights[0] == weights[1]
+
+
+def test_the_program_says_what_is_wrong_by_its_exit_code() -> None:
+    done = subprocess.run([sys.executable, "-m", "becausal", "nonsense"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "nonsense" in done.stderr
+    done = subprocess.run([sys.executable, "-m", "becausal", "--version"], capture_output=True, text=True)
+    assert done.returncode == 0 and becausal.__version__ in done.stdout
+
+
+@pytest.mark.parametrize(
+    "wrong, error, words",
+    [
+        (lambda run, log: run.why_not(run.recorded(26, 20), "of"), ValueError, "did you mean `off`"),
+        (lambda run, log: run.why_not(run.recorded(26, 20), "heat"), ValueError, "nothing to compare"),
+        (lambda run, log: run.recorded(60, 0), ValueError, "there is no episode 60"),
+        (lambda run, log: run.why((0, 10_000)), ValueError, "there is no step"),
+        (lambda run, log: run.why("now"), ValueError, "expected a moment"),
+        (lambda run, log: run.why((0, 0), horizon=0), ValueError, "horizon"),
+        (lambda run, log: run.why((0, 0), rewards="joy"), ValueError, "joy"),
+        (lambda run, log: run.play(0), becausal.MissingError, "no policy"),
+        (lambda run, log: run.audit(), becausal.MissingError, "no environment"),
+        (lambda run, log: run.graph.parents("humidity"), ValueError, "humidity'"),
+        (lambda run, log: run.graph.with_eta(2), ValueError, "from 0 to 1"),
+        (lambda run, log: run.report("/nowhere/report.html", steps=1), OSError, "/nowhere"),
+        (lambda run, log: becausal.fit(log, members=0), ValueError, "`members` is 0"),
+        (lambda run, log: becausal.fit(log, model="best"), ValueError, "`model`"),
+        (lambda run, log: becausal.fit(log, progress=3), ValueError, "`progress`"),
+        (lambda run, log: becausal.read("none.csv"), FileNotFoundError, "none.csv"),
+        (lambda run, log: becausal.open("none"), FileNotFoundError, "none"),
+        (lambda run, log: becausal.Schema.read("none.toml"), FileNotFoundError, "none.toml"),
+        (lambda run, log: becausal.Schema("[state]\nx = 3"), becausal.SchemaError, "line 2"),
+    ],
+)
+def test_what_is_wrong_is_said(wrong, error, words, run, log) -> None:
+    with pytest.raises(error) as raised:
+        wrong(run, log)
+    assert words in str(raised.value)
+    assert isinstance(raised.value, becausal.Error)
+
+
+def test_what_a_listener_raises_stops_the_work(log) -> None:
+    class Enough(Exception):
+        pass
+
+    heard = []
+
+    def listen(task, done, total, unit, note):
+        heard.append(task)
+        raise Enough(task)
+
+    begun = time.monotonic()
+    with pytest.raises(Enough):
+        becausal.fit(log, steps=100_000, members=50, progress=listen)
+    assert len(heard) == 1, "it is not called again"
+    assert time.monotonic() - begun < 60
+
+
+def test_progress_is_heard(log) -> None:
+    heard = []
+    becausal.fit(log, members=2, steps=300, progress=lambda *told: heard.append(told))
+    assert heard
+    for task, done, total, unit, _ in heard:
+        assert task and unit and 0 <= done <= total
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGINT") or os.name == "nt", reason="needs signals")
+def test_ctrl_c_stops_a_fit(greenhouse) -> None:
+    code = (
+        "import becausal\n"
+        "log = becausal.read('log.csv', schema='schema.toml', ignore='timestamp')\n"
+        "print('ready', flush=True)\n"
+        "try:\n"
+        "    becausal.fit(log, steps=100_000, members=200)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped', flush=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=greenhouse, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert out == "stopped\n"
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_can_work(run) -> None:
+    moment = run.recorded(26, 20)
+    expected = run.why(moment).text
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            same = run.why(moment).text == expected
+            os.write(writer, b"same" if same else b"other")
+        finally:
+            os._exit(0)
+    begun = time.monotonic()
+    while os.waitpid(child, os.WNOHANG)[0] == 0:
+        if time.monotonic() - begun > 60:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            pytest.fail("the forked process hangs")
+        time.sleep(0.05)
+    assert os.read(reader, 10) == b"same"
+    os.close(reader)
+    os.close(writer)
+
+
+def test_threads_get_the_same_answers(run) -> None:
+    moment = run.recorded(26, 20)
+    expected = run.why(moment).text
+    answers: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: answers.extend(run.why(moment).text for _ in range(20)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [expected] * 80
+
+
+def test_a_schema_can_be_pickled_and_compared(log) -> None:
+    again = pickle.loads(pickle.dumps(log.schema))
+    assert again == log.schema
+    assert again.to_toml() == log.schema.to_toml()
+
+
+def test_a_log_is_written_and_read_again(log, tmp_path) -> None:
+    for ending in ("csv", "parquet", "npz"):
+        file = tmp_path / f"again.{ending}"
+        log.save(file)
+        again = becausal.read(file)
+        assert len(again) == len(log) and again.schema == log.schema
+
+
+def test_import_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, becausal\n"
+        "heavy = {'gymnasium', 'torch', 'pandas', 'IPython', 'matplotlib'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_report_is_one_page(run, tmp_path: Path) -> None:
+    run.report(tmp_path / "report.html", steps=2)
+    page = (tmp_path / "report.html").read_text()
+    assert page.startswith("<!") and "</html>" in page
