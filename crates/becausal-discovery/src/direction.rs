@@ -3,8 +3,10 @@
 use ndarray::{Array2, Axis};
 
 use super::boost::Ensemble;
+use super::fold::Level;
 use super::model::Model;
 use super::question::Question;
+use super::ridge::TargetSums;
 use super::target::Target;
 use becausal_core::schema::Kind;
 
@@ -32,12 +34,20 @@ impl Question<'_> {
         let rows = &fold.tree_rows;
         let (reduced_trees, of_reduced) = self.reduced_trees(model, drop);
         // full - reduced is the residual of reduced minus the residual of full.
-        let mut added: Vec<f64> =
-            of_reduced.iter().zip(&model.residuals).map(|(reduced, full)| reduced - full).collect();
-        let sums = fold.sums(self.frame, rows, &[added.clone()]).column(0).to_owned();
-        let dropped = |_: usize, feature: usize| fold.touches(feature, inputs);
-        let solver = self.solver(fold, fold.tree_gram(), fold.tree_solvers(), level);
-        let expected = solver.coefficients(&sums, 1, dropped).select(Axis(1), &[1]);
+        let mut added: Vec<f64> = rows
+            .iter()
+            .zip(of_reduced.iter().zip(&model.residuals))
+            .map(|(&row, (reduced, full))| {
+                let deviation = model.scale.deviation(self.bins.row(row as usize));
+                model.scale.standard(reduced - full, deviation)
+            })
+            .collect();
+        let products = fold.sums(self.frame, rows, &[added.clone()]).column(0).to_owned();
+        let square = added.iter().map(|added| added * added).sum();
+        let sums = TargetSums { products, square };
+        let drops = &self.drops[drop..=drop];
+        let expected = self.coefficients(fold, fold.on_tree_rows(), &sums, level, drops);
+        let expected = expected.select(Axis(1), &[1]);
         let mut from = 0;
         fold.predict(self.frame, rows, &expected, |rows, expected| {
             let part = added[from..from + rows.len()].iter_mut();
@@ -71,7 +81,7 @@ impl Question<'_> {
         let fold = model.fold;
         let sizes = model.residuals.iter().map(|&residual| model.clipped(residual).abs()).collect();
         let sums = fold.sums(self.frame, &fold.tree_rows, &[sizes]).column(0).to_owned();
-        let solver = self.solver(fold, fold.tree_gram(), fold.tree_solvers(), 1);
+        let solver = self.solver(fold, fold.on_tree_rows(), Level::All);
         let dropped = |drop: usize, feature: usize| fold.touches(feature, &self.drops[drop]);
         Some(solver.coefficients(&sums, self.drops.len(), dropped))
     }

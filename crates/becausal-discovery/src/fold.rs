@@ -8,6 +8,7 @@ use super::block::{BLOCK, Block};
 use super::candidates::Candidates;
 use super::frame::Frame;
 use super::ridge::{Gram, Solver};
+use super::student::typical;
 use super::target::Target;
 use becausal_core::progress::Tracker;
 
@@ -24,8 +25,16 @@ const MAX_WAVE_COLUMNS: usize = 16;
 /// Products of degree three and more are tried if the inputs have at most this many columns.
 const MAX_CUBIC_COLUMNS: usize = 12;
 
-/// The levels of features: 0 for linear terms and indicators, 1 for all features.
-pub(super) const LEVELS: usize = 2;
+/// The features of a regression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// Linear terms and indicators.
+    Linear,
+    /// These, and the features that the target needs.
+    Selected,
+    /// All features.
+    All,
+}
 
 /// How much a model learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,16 +57,14 @@ impl Effort {
 /// A basis, the regressions on it, and the training and held-out rows.
 pub(super) struct Fold {
     pub basis: Basis,
-    pub gram: Gram,
-    /// The regressions on the features up to each level.
-    pub solvers: [Solver; LEVELS],
+    /// The regressions on all training rows.
+    pub all: Regression,
     /// The regressions on a part of the rows, for trials of the levels.
-    pub trials: [Solver; LEVELS],
-    pub trial_gram: Gram,
+    pub trial: Regression,
     /// The first rows of `tree_rows`, on which a trial is trained; the others are held out.
     pub trial_rows: usize,
-    /// The sums over `tree_rows` and the regressions on them, if these are not all training rows.
-    pub on_tree_rows: Option<(Gram, [Solver; LEVELS])>,
+    /// The regressions on `tree_rows`, if these are not all training rows.
+    on_tree_rows: Option<Regression>,
     /// The rows that trees are grown on.
     pub tree_rows: Vec<u32>,
     /// The rows of the other fold.
@@ -78,7 +85,7 @@ impl Fold {
         let screening = training.min(MAX_SCREENING_ROWS);
         let on_trees = training.min(frame.thresholds.max_tree_rows);
         let again = if on_trees < training { on_trees } else { 0 };
-        let rounds = if frame.u.len() <= MAX_CUBIC_COLUMNS { 3 } else { 2 };
+        let rounds = if frame.u.len() <= MAX_CUBIC_COLUMNS { 4 } else { 3 };
         // The regression of a round, its residuals, and its candidates.
         rounds * 3 * screening + training + on_trees * 2 / 3 + again
     }
@@ -108,39 +115,28 @@ impl Fold {
         let screening = whole_units(frame, &training, MAX_SCREENING_ROWS);
         let basis = choose(frame, targets, &screening, training.len(), effort, watch);
         let value = |target: usize, row: usize| targets[target].value(frame, row);
-        let gram = Gram::of(frame, &basis, &training, targets.len(), &value, watch);
-        let solvers = levels(&gram, &basis);
+        let of = |rows: &[u32], targets: usize| {
+            Regression::new(Gram::of(frame, &basis, rows, targets, &value, watch), &basis)
+        };
+        let all = of(&training, targets.len());
         let trial_rows = whole_units(frame, &tree_rows, tree_rows.len() * 2 / 3).len();
-        let trial = &tree_rows[..trial_rows];
-        let trial_gram = Gram::of(frame, &basis, trial, targets.len(), &value, watch);
-        let trials = levels(&trial_gram, &basis);
-        let on_tree_rows = (tree_rows.len() < training.len()).then(|| {
-            let gram = Gram::of(frame, &basis, &tree_rows, 0, &|_, _| 0.0, watch);
-            let solvers = levels(&gram, &basis);
-            (gram, solvers)
-        });
+        let trial = of(&tree_rows[..trial_rows], targets.len());
+        let on_tree_rows = (tree_rows.len() < training.len()).then(|| of(&tree_rows, 0));
         Self {
-            basis,
-            gram,
-            solvers,
-            trials,
-            trial_gram,
+            all,
+            trial,
             trial_rows,
             on_tree_rows,
             tree_rows,
             held_out_sizes: sizes(frame, &held_out),
             held_out,
+            basis,
         }
     }
 
-    /// The sums over the rows that trees are grown on.
-    pub(super) fn tree_gram(&self) -> &Gram {
-        self.on_tree_rows.as_ref().map_or(&self.gram, |(gram, _)| gram)
-    }
-
-    /// The regressions over the rows that trees are grown on, up to each level.
-    pub(super) fn tree_solvers(&self) -> &[Solver; LEVELS] {
-        self.on_tree_rows.as_ref().map_or(&self.solvers, |(_, solvers)| solvers)
+    /// The regressions on the rows that trees are grown on.
+    pub(super) fn on_tree_rows(&self) -> &Regression {
+        self.on_tree_rows.as_ref().unwrap_or(&self.all)
     }
 
     /// Whether a feature depends on one of these inputs.
@@ -185,8 +181,20 @@ impl Fold {
     }
 }
 
-fn levels(gram: &Gram, basis: &Basis) -> [Solver; LEVELS] {
-    std::array::from_fn(|level| Solver::new(gram, |feature| basis.level(feature) <= level))
+/// Sums over some rows, and the regressions on the features up to each level.
+pub(super) struct Regression {
+    pub gram: Gram,
+    /// With linear terms only, and with all features.
+    pub solvers: [Solver; 2],
+}
+
+impl Regression {
+    pub(super) fn new(gram: Gram, basis: &Basis) -> Self {
+        let solvers = std::array::from_fn(|level| {
+            Solver::new(&gram, |feature| basis.level(feature) <= level)
+        });
+        Self { gram, solvers }
+    }
 }
 
 /// The number of some rows in each unit.
@@ -227,7 +235,16 @@ fn choose(
     let max_products = if waves { MAX_PRODUCTS_AND_WAVES } else { frame.thresholds.max_products };
     let mut left = max_products.min((training / 15).saturating_sub(basis.width()));
     let small = frame.u.len() <= MAX_CUBIC_COLUMNS;
-    let mut rounds = vec![basis.candidates(small)];
+    // Under every label another linear law may hold, which uneven noise hides.
+    let gated = basis.gated_candidates();
+    let mut rounds = Vec::new();
+    if 2 * gated.len() <= left {
+        left -= gated.len();
+        basis.add(&gated, &(0..gated.len()).collect::<Vec<_>>());
+    } else {
+        rounds.push(gated);
+    }
+    rounds.push(basis.candidates(small));
     if small {
         rounds.push(basis.further_candidates());
     }
@@ -261,7 +278,14 @@ fn screen(
     max_chosen: usize,
     watch: &Tracker<'_>,
 ) -> Vec<usize> {
-    let residuals = residuals(frame, targets, rows, basis, watch);
+    let mut residuals = residuals(frame, targets, rows, basis, watch);
+    for (target, mut residuals) in targets.iter().zip(residuals.columns_mut()) {
+        if target.is_number(frame) {
+            let most = typical(residuals.iter().copied()).max(target.least_deviation(frame))
+                * frame.thresholds.max_deviations;
+            residuals.mapv_inplace(|residual| residual.clamp(-most, most));
+        }
+    }
     let products = candidates.basis();
     let mut sums = Array2::<f64>::zeros((products.width(), targets.len()));
     let mut means = vec![0.0; products.width()];
@@ -316,7 +340,7 @@ fn residuals(
     let mut coefficients = Array2::zeros((basis.width(), targets.len()));
     for (index, target) in targets.iter().enumerate() {
         let without = |_: usize, feature: usize| basis.touches(feature, target.own_input());
-        let both = solver.coefficients(&gram.target(index), 1, without);
+        let both = solver.coefficients(&gram.target(index).products, 1, without);
         coefficients.column_mut(index).assign(&both.column(1));
     }
     let mut residuals = Array2::zeros((rows.len(), targets.len()));

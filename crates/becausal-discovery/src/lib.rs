@@ -44,6 +44,7 @@ mod question;
 mod reason;
 mod remainder;
 mod ridge;
+mod scale;
 mod score;
 mod student;
 mod table;

@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use ndarray::{Array2, Axis};
 
 use super::boost::{Ensemble, Growth};
-use super::fold::{Fold, LEVELS};
+use super::fold::{Fold, Level, Regression};
 use super::question::Question;
-use super::ridge::{Gram, Solver};
+use super::ridge::{Solver, TargetSums};
+use super::scale::Scale;
+use super::student::typical;
 
 /// A model without some inputs uses the higher level of features only if its loss is below this share of
 /// the lower level's: a choice between nearly equal levels would be random.
@@ -23,7 +25,7 @@ pub(super) struct Model<'a> {
     /// The level of the features without each drop: an effect that is linear in a proxy may be far from
     /// linear in what the proxy stands for.
     /// And whether the models without it need trees of their own.
-    pub levels: Vec<(usize, bool)>,
+    pub levels: Vec<(Level, bool)>,
     /// A column with all allowed inputs, then one without those of each drop.
     pub coefficients: Array2<f64>,
     pub trees: Ensemble,
@@ -31,6 +33,8 @@ pub(super) struct Model<'a> {
     pub clip: Option<f64>,
     /// The residuals of the rows that the trees were grown on.
     pub residuals: Vec<f64>,
+    /// The noise in each row.
+    pub scale: Scale,
 }
 
 impl Model<'_> {
@@ -45,23 +49,13 @@ impl Question<'_> {
     /// first.
     pub(super) fn fit<'a>(&self, fold: &'a Fold) -> Model<'a> {
         let level = self.level(fold);
-        let sums = fold.gram.target(self.index);
-        let solver = self.solver(fold, &fold.gram, &fold.solvers, level);
-        let own = self.target.own_input();
+        let sums = fold.all.gram.target(self.index);
         let levels = self.levels_without(fold, level);
-        let mut coefficients = if own.is_some() {
-            // An input's own target: the other inputs only, and no drops.
-            let without = |_: usize, feature: usize| fold.basis.touches(feature, own);
-            solver.coefficients(&sums, 1, without).select(Axis(1), &[1])
-        } else {
-            let dropped = |drop: usize, feature: usize| fold.touches(feature, &self.drops[drop]);
-            solver.coefficients(&sums, self.drops.len(), dropped)
-        };
+        let mut coefficients = self.coefficients(fold, &fold.all, &sums, level, self.drops);
         for drop in (0..self.drops.len()).filter(|&drop| levels[drop] != level) {
-            let solver = self.solver(fold, &fold.gram, &fold.solvers, levels[drop]);
-            let dropped = |_: usize, feature: usize| fold.touches(feature, &self.drops[drop]);
-            let both = solver.coefficients(&sums, 1, dropped);
-            coefficients.column_mut(1 + drop).assign(&both.column(1));
+            let drops = &self.drops[drop..=drop];
+            let own = self.coefficients(fold, &fold.all, &sums, levels[drop], drops);
+            coefficients.column_mut(1 + drop).assign(&own.column(1));
         }
         let first = coefficients.select(Axis(1), &[0]);
         let mut residuals = self.residuals_of_one(fold, &fold.tree_rows, &first);
@@ -75,7 +69,20 @@ impl Question<'_> {
             .zip(parts)
             .map(|(without, part)| (without, without != level || part > notable))
             .collect();
-        Model { fold, levels, coefficients, trees, clip, residuals }
+        let scale = self.scale(&fold.tree_rows, &residuals);
+        Model { fold, levels, coefficients, trees, clip, residuals, scale }
+    }
+
+    /// How large the noise is: known of numbers only.
+    fn scale(&self, rows: &[u32], residuals: &[f64]) -> Scale {
+        if !self.is_number() {
+            return Scale::one();
+        }
+        let thresholds = &self.frame.thresholds;
+        let least = self.target.least_deviation(self.frame).max(self.floor().sqrt());
+        Scale::of(residuals, least, thresholds.max_deviations, |sizes| {
+            self.trees(rows, sizes, &[], &self.growth)
+        })
     }
 
     /// The part of each drop in the predictions of the rows that trees are grown on: the sum of squares
@@ -101,10 +108,8 @@ impl Question<'_> {
         if !self.is_number() || errors.is_empty() {
             return None;
         }
-        let mut sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
-        let middle = sizes.len() / 2;
-        let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
-        Some(self.frame.thresholds.outlier_medians * median.max(self.floor().sqrt()))
+        let deviation = typical(errors.iter().copied());
+        Some(self.frame.thresholds.max_deviations * deviation.max(self.floor().sqrt()))
     }
 
     /// The regression up to a level on the allowed inputs. An input's own target uses the solver that
@@ -112,41 +117,83 @@ impl Question<'_> {
     pub(super) fn solver<'a>(
         &self,
         fold: &Fold,
-        gram: &Gram,
-        shared: &'a [Solver; LEVELS],
-        level: usize,
+        regression: &'a Regression,
+        level: Level,
     ) -> Cow<'a, Solver> {
         if self.has_all() || self.target.own_input().is_some() {
-            return Cow::Borrowed(&shared[level]);
+            return Cow::Borrowed(&regression.solvers[usize::from(level != Level::Linear)]);
         }
-        let part =
-            |feature: usize| fold.basis.level(feature) <= level && self.is_allowed(fold, feature);
-        Cow::Owned(Solver::new(gram, part))
+        let part = |feature: usize| {
+            (level != Level::Linear || fold.basis.level(feature) == 0)
+                && self.is_allowed(fold, feature)
+        };
+        Cow::Owned(Solver::new(&regression.gram, part))
+    }
+
+    /// Coefficients in columns: with all allowed inputs, then without those of each drop.
+    pub(super) fn coefficients(
+        &self,
+        fold: &Fold,
+        regression: &Regression,
+        sums: &TargetSums,
+        level: Level,
+        drops: &[Vec<usize>],
+    ) -> Array2<f64> {
+        if level != Level::Selected {
+            let solver = self.solver(fold, regression, level);
+            let own = self.target.own_input();
+            let shared = own.is_some().then(|| vec![own.into_iter().collect()]);
+            let sets = shared.as_deref().unwrap_or(drops);
+            let dropped = |drop: usize, feature: usize| fold.touches(feature, &sets[drop]);
+            let all = solver.coefficients(&sums.products, sets.len(), dropped);
+            // An input's own target: the other inputs only, and no drops.
+            return if own.is_some() { all.select(Axis(1), &[1]) } else { all };
+        }
+        let width = fold.basis.width();
+        let mut coefficients = Array2::zeros((width, 1 + drops.len()));
+        let none: Vec<usize> = Vec::new();
+        let thresholds = &self.frame.thresholds;
+        let min_gain = thresholds.min_screening_score.powi(2);
+        for (place, drop) in std::iter::once(&none).chain(drops).enumerate() {
+            let allowed: Vec<bool> = (0..width)
+                .map(|feature| self.is_allowed(fold, feature) && !fold.touches(feature, drop))
+                .collect();
+            let linear = |feature: usize| fold.basis.level(feature) == 0;
+            let gram = &regression.gram;
+            let chosen = gram.select(sums, &allowed, linear, min_gain, self.floor());
+            let solver = Solver::new(gram, |feature| chosen[feature]);
+            let column = solver.coefficients(&sums.products, 0, |_, _| false);
+            coefficients.column_mut(place).assign(&column.column(0));
+        }
+        coefficients
     }
 
     /// The level of features that, with trees on the residuals, predicts best on held-out rows of the
     /// same fold. Polynomials suit smooth dynamics but not jumps.
-    fn level(&self, fold: &Fold) -> usize {
-        let lower = self.trial(fold, 0);
+    fn level(&self, fold: &Fold) -> Level {
+        let linear = self.trial(fold, Level::Linear);
         let held_out = fold.tree_rows.len() - fold.trial_rows;
-        let is_exact = lower <= self.floor() * held_out as f64;
-        usize::from(!is_exact && self.trial(fold, 1) < lower)
+        if linear <= self.floor() * held_out as f64 {
+            return Level::Linear;
+        }
+        let selected = self.trial(fold, Level::Selected);
+        let all = self.trial(fold, Level::All);
+        let better = if all < selected { Level::All } else { Level::Selected };
+        if all.min(selected) < linear { better } else { Level::Linear }
     }
 
     /// The level without each drop: the higher one where the drop does notable harm that the higher level
     /// mends, without trees.
-    fn levels_without(&self, fold: &Fold, level: usize) -> Vec<usize> {
+    fn levels_without(&self, fold: &Fold, level: Level) -> Vec<Level> {
         let mut levels = vec![level; self.drops.len()];
-        if level + 1 == LEVELS || self.drops.is_empty() {
+        if level == Level::All || self.drops.is_empty() {
             return levels;
         }
         let (low, high) = self.range;
         let held_out = &fold.tree_rows[fold.trial_rows..];
-        let losses = [level, LEVELS - 1].map(|level| {
-            let solver = self.solver(fold, &fold.trial_gram, &fold.trials, level);
-            let sums = fold.trial_gram.target(self.index);
-            let dropped = |drop: usize, feature: usize| fold.touches(feature, &self.drops[drop]);
-            let coefficients = solver.coefficients(&sums, self.drops.len(), dropped);
+        let losses = [level, Level::All].map(|level| {
+            let sums = fold.trial.gram.target(self.index);
+            let coefficients = self.coefficients(fold, &fold.trial, &sums, level, self.drops);
             let mut losses = vec![0.0; 1 + self.drops.len()];
             fold.predict(self.frame, held_out, &coefficients, |rows, predicted| {
                 for (&row, predicted) in rows.iter().zip(predicted.rows()) {
@@ -162,24 +209,21 @@ impl Question<'_> {
             let (with, without) = (losses[0][0], losses[0][1 + drop]);
             let higher = losses[1][1 + drop];
             if with.max(higher) < MAX_LOSS_RATIO * without {
-                *level = LEVELS - 1;
+                *level = Level::All;
             }
         }
         levels
     }
 
     /// The loss of a level in a trial: trained on the first part of `tree_rows`, evaluated on the rest.
-    fn trial(&self, fold: &Fold, level: usize) -> f64 {
+    fn trial(&self, fold: &Fold, level: Level) -> f64 {
         let own: Vec<usize> = self.target.own_input().into_iter().collect();
         let growth = Growth { trees: self.growth.trees / 2, ..self.growth };
         let (low, high) = self.range;
         let mut loss = 0.0;
         let (training, held_out) = fold.tree_rows.split_at(fold.trial_rows);
-        let solver = self.solver(fold, &fold.trial_gram, &fold.trials, level);
-        let dropped = |_: usize, feature: usize| fold.touches(feature, &own);
-        let coefficients = solver
-            .coefficients(&fold.trial_gram.target(self.index), 1, dropped)
-            .select(Axis(1), &[1]);
+        let sums = fold.trial.gram.target(self.index);
+        let coefficients = self.coefficients(fold, &fold.trial, &sums, level, &[]);
         let mut residuals = self.residuals_of_one(fold, training, &coefficients);
         let trees = self.trees(training, &mut residuals, &own, &growth);
         fold.predict(self.frame, held_out, &coefficients, |rows, predicted| {

@@ -6,6 +6,7 @@
 //! `full - reduced - expected` is multiplied with the residual of `reduced`. Without an influence the
 //! mean product is 0, because the direction has mean 0 given the other inputs, and errors of the two
 //! models only matter as their product. With an influence it is the mean square that the input explains.
+//! Both factors are in standard deviations of the row's noise ([`Scale`](super::scale::Scale)), and clipped.
 //! A one-sided t test over the units follows.
 
 use super::bins::Bins;
@@ -17,11 +18,15 @@ use super::frame::Frame;
 use super::model::Model;
 use super::target::Target;
 use becausal_core::progress::Tracker;
-use becausal_core::schema::Kind;
 use ndarray::Array2;
 
 /// The share of the error rate that the test of the spread gets; the test of the mean gets the rest.
 const SPREAD_WEIGHT: f64 = 0.1;
+
+/// An influence on the spread is looked for if the residual has at least this share of the variance of the
+/// usual change: the size of a smaller one may be that of the model's own error. Chosen on the development
+/// families.
+const MIN_SPREAD_NOISE: f64 = 2e-3;
 
 /// A gain of clipped losses below this share of the variance does not count: where nothing is random, the
 /// typical error is the model's own, and a bystander may reduce it.
@@ -89,10 +94,12 @@ struct Sums {
     /// By drop and unit: the products for the mean, and for the spread.
     mean: Vec<Vec<f64>>,
     spread: Vec<Vec<f64>>,
-    /// The losses with all inputs, plain and clipped.
-    losses: [f64; 2],
+    /// The losses with all inputs: plain, in units of the noise, and clipped.
+    losses: [f64; 3],
+    /// The part of the latter in rows without noise that can be told from the model's own error.
+    own_loss: f64,
     /// The same without the inputs of each drop.
-    without: Vec<[f64; 2]>,
+    without: Vec<[f64; 3]>,
     /// The loss of the size of the residual.
     spread_loss: f64,
 }
@@ -110,15 +117,18 @@ impl Question<'_> {
         let rows = self.frame.rows().max(1) as f64;
         let total = |of: &dyn Fn(&Sums) -> f64| tested.iter().map(of).sum::<f64>() / rows;
         let variance = self.target.usual_change(self.frame);
-        let losses = [total(&|sums| sums.losses[0]), total(&|sums| sums.losses[1])];
+        let losses = [0, 1, 2].map(|which| total(&|sums| sums.losses[which]));
         let unexplained = if variance > 0.0 { losses[0] / variance } else { 0.0 };
         let spread_loss = total(&|sums| sums.spread_loss);
-        let margin = self.margin(losses[1], variance);
-        let spread_margin = self.frame.thresholds.min_spread * spread_loss;
-        let has_spread = losses[1] >= self.frame.thresholds.model_error * variance
-            && tested.iter().all(|sums| !sums.spread.is_empty());
+        let own_loss = total(&|sums| sums.own_loss);
         let floor = self.floor();
-        let clipped_floor = MIN_CLIPPED_GAIN * variance;
+        let least = models.iter().map(|model| model.scale.least).fold(f64::INFINITY, f64::min);
+        // Flags and labels have no smallest noise: their errors are not scaled.
+        let standard_floor = if least > 0.0 { floor / (least * least) } else { floor };
+        let margin = standard_floor + self.frame.thresholds.min_gain * own_loss;
+        let spread_margin = self.frame.thresholds.min_spread * spread_loss;
+        let has_spread = losses[2] >= MIN_SPREAD_NOISE * variance
+            && tested.iter().all(|sums| !sums.spread.is_empty());
         let share = |gain: f64, loss: f64| (gain / (gain + loss + floor)).clamp(0.0, 1.0);
         let gains = (0..self.drops.len())
             .map(|drop| {
@@ -131,12 +141,11 @@ impl Question<'_> {
                 let plain = (without(0) - losses[0]).max(0.0);
                 let shares = tested.iter().zip(self.folds).map(|(sums, fold)| {
                     let rows = fold.held_out.len().max(1) as f64;
-                    let gain = |which: usize| {
-                        ((sums.without[drop][which] - sums.losses[which]) / rows).max(0.0)
+                    let of = |which: usize, least: f64| {
+                        let gain = (sums.without[drop][which] - sums.losses[which]) / rows;
+                        share((gain - least).max(0.0), sums.losses[which] / rows)
                     };
-                    let clipped = (gain(1) - clipped_floor).max(0.0);
-                    let [plain_loss, clipped_loss] = sums.losses.map(|loss| loss / rows);
-                    share(gain(0), plain_loss).max(share(clipped, clipped_loss))
+                    of(0, 0.0).max(of(2, MIN_CLIPPED_GAIN * variance))
                 });
                 // Both folds must agree.
                 let mut strength = shares.fold(1.0, f64::min);
@@ -151,19 +160,12 @@ impl Question<'_> {
                 }
                 // A loss difference is about twice the product, and so is its standard error.
                 let most = without(1) - losses[1] + 4.0 * self.standard_error(&tested, drop);
-                let most = most / (losses[1] + floor);
+                let most = most / (losses[1] + standard_floor);
                 Gain { p: p.min(1.0), size: plain, strength, most }
             })
             .collect();
         let clip = models[0].clip.zip(models[1].clip).map(|(one, other)| one.max(other));
         Answer { gains, loss: losses[0], unexplained, clip, residuals, without }
-    }
-
-    /// The gain that does not count: a share of what may be the model's own error, and rounding.
-    fn margin(&self, loss: f64, variance: f64) -> f64 {
-        let thresholds = &self.frame.thresholds;
-        let exact = loss < thresholds.model_error * variance && self.is_number();
-        self.floor() + if exact { thresholds.min_gain * loss } else { 0.0 }
     }
 
     /// The standard error of the mean product of a drop.
@@ -180,7 +182,7 @@ impl Question<'_> {
             .filter(|&unit| fold.held_out_sizes[unit] > 0.0)
             .map(|unit| sums[unit] - margin * fold.held_out_sizes[unit])
             .collect();
-        units.p_value(&beyond, self.frame.thresholds.min_units / 2)
+        units.p_value(&beyond, &self.frame.thresholds)
     }
 
     /// The sums over the held-out rows.
@@ -204,8 +206,9 @@ impl Question<'_> {
         let mut sums = Sums {
             mean: vec![vec![0.0; units]; drops],
             spread: vec![vec![0.0; units]; if spread.is_some() { drops } else { 0 }],
-            losses: [0.0; 2],
-            without: vec![[0.0; 2]; drops],
+            losses: [0.0; 3],
+            own_loss: 0.0,
+            without: vec![[0.0; 3]; drops],
             spread_loss: 0.0,
         };
         fold.predict(frame, &fold.held_out, &coefficients, |rows, predicted: &Array2<f64>| {
@@ -219,8 +222,13 @@ impl Question<'_> {
                 let residual = value - full;
                 residuals[row] = residual;
                 sums.losses[0] += residual * residual;
-                let clipped = model.clipped(residual);
-                sums.losses[1] += clipped * clipped;
+                let deviation = model.scale.deviation(bins);
+                let standard = model.scale.standard(residual, deviation).powi(2);
+                sums.losses[1] += standard;
+                sums.losses[2] += model.clipped(residual).powi(2);
+                if deviation <= model.scale.least {
+                    sums.own_loss += standard;
+                }
                 let place = self.extremes.place(row);
                 let mut next = 1 + drops;
                 for (drop, direction) in directions.iter().enumerate() {
@@ -233,16 +241,18 @@ impl Question<'_> {
                     };
                     let reduced = reduced.clamp(low, high);
                     let error = value - reduced;
-                    let clipped = model.clipped(error);
+                    let standard = model.scale.standard(error, deviation);
                     sums.without[drop][0] += error * error;
-                    sums.without[drop][1] += clipped * clipped;
-                    sums.mean[drop][unit] += clipped * (full - reduced - expected);
+                    sums.without[drop][1] += standard * standard;
+                    sums.without[drop][2] += model.clipped(error).powi(2);
+                    let added = model.scale.standard(full - reduced, deviation);
+                    sums.mean[drop][unit] += standard * (added - expected);
                     if let Some(place) = place {
                         without[drop][place] = error;
                     }
                 }
                 if spread.is_some() {
-                    let size = clipped.abs();
+                    let size = model.clipped(residual).abs();
                     sums.spread_loss += (size - predicted[spread_from]).powi(2);
                     for (drop, sums) in sums.spread.iter_mut().enumerate() {
                         let reduced = predicted[spread_from + 1 + drop];
@@ -287,10 +297,7 @@ impl Question<'_> {
 
     /// Whether the target is a column of a continuous output.
     pub(super) fn is_number(&self) -> bool {
-        let Target::Output(column) = *self.target else { return false };
-        let mut outputs = self.frame.outputs.iter();
-        let output = outputs.find(|output| output.columns.contains(&column));
-        output.is_some_and(|output| matches!(output.kind, Kind::Continuous(_)))
+        self.target.is_number(self.frame)
     }
 
     /// Whether all inputs are allowed.

@@ -33,6 +33,19 @@ pub(super) fn mean_above_zero(values: &[f64]) -> f64 {
     upper_tail(mean / (variance / count).sqrt(), count - 1.0)
 }
 
+/// The standard deviation of most errors: that of normal errors with the same median.
+pub(super) fn typical(errors: impl Iterator<Item = f64>) -> f64 {
+    /// The median of the absolute value of a standard normal number.
+    const MEDIAN: f64 = 0.6745;
+    let mut sizes: Vec<f64> = errors.map(f64::abs).collect();
+    if sizes.is_empty() {
+        return 0.0;
+    }
+    let middle = sizes.len() / 2;
+    let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
+    *median / MEDIAN
+}
+
 /// The adjusted p-values of Benjamini and Hochberg: rejecting those of at most `q` keeps the false
 /// discovery rate at or below `q`.
 #[must_use]

@@ -78,6 +78,18 @@ impl Target {
         (low - slack, high + slack)
     }
 
+    /// Whether it is a column of a continuous output.
+    pub(super) fn is_number(&self, frame: &Frame) -> bool {
+        let Self::Output(column) = *self else { return false };
+        let output = frame.outputs.iter().find(|output| output.columns.contains(&column));
+        output.is_some_and(|output| matches!(output.kind, Kind::Continuous(_)))
+    }
+
+    /// The standard deviation below which noise cannot be told from a model's own error.
+    pub(super) fn least_deviation(&self, frame: &Frame) -> f64 {
+        (frame.thresholds.model_error * self.usual_change(frame)).sqrt()
+    }
+
     /// Its variance.
     pub(super) fn variance(&self, frame: &Frame) -> f64 {
         let rows = frame.rows().max(1) as f64;

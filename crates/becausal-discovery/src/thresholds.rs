@@ -7,11 +7,13 @@
 /// the tables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// Episodes. With fewer, rows are divided into [`stretches`](Self::stretches), because a t test
-    /// needs units.
-    pub min_episodes: usize,
-    /// Stretches that the rows of few episodes are divided into.
-    pub stretches: usize,
+    /// Stretches. Episodes are divided so that a log has at most about this many, or more if it has more
+    /// episodes.
+    pub max_stretches: usize,
+    /// Rows of a stretch. Shorter ones of series that change slowly seem to be related.
+    pub stretch_rows: usize,
+    /// Stretches. A short log is divided into about this many, because a t test needs units.
+    pub min_stretches: usize,
     /// Units (episodes or stretches). With fewer nothing is tested.
     pub min_units: usize,
     /// Features of the regression that are products. More cost time and hardly help.
@@ -26,11 +28,11 @@ pub struct Thresholds {
     pub max_tree_rows: usize,
     /// Rows. Of a longer log, whole units are used, evenly spread over it.
     pub max_rows: usize,
-    /// Median absolute residuals. A larger residual of a number is clipped to this: otherwise a few
-    /// rows, as of a craft touching the ground, drown the evidence of all others.
-    pub outlier_medians: f64,
-    /// Share of the effect's variance. A smaller residual may be the model's own error rather than
-    /// noise, which a bystander can reduce.
+    /// Standard deviations of the noise. A larger error, a larger effect of an input, or a larger sum of a
+    /// unit counts as this: otherwise a few rows or episodes drown the evidence of all others.
+    pub max_deviations: f64,
+    /// Share of the variance of the effect's usual change. Less noise cannot be told from the model's own
+    /// error, which a bystander can reduce.
     pub model_error: f64,
     /// Share of what may be the model's own error. A smaller gain does not count.
     pub min_gain: f64,
@@ -61,16 +63,17 @@ pub struct Thresholds {
 impl Default for Thresholds {
     fn default() -> Self {
         Self {
-            min_episodes: 20,
-            stretches: 48,
+            max_stretches: 200,
+            stretch_rows: 30,
+            min_stretches: 48,
             min_units: 8,
             max_products: 200,
             min_screening_score: 4.0,
             min_split_gain: 14.0,
             max_tree_rows: 10_000,
             max_rows: 100_000,
-            outlier_medians: 5.0,
-            model_error: 2e-3,
+            max_deviations: 3.0,
+            model_error: 5e-4,
             min_gain: 0.5,
             arithmetic_error: 3e-10,
             rounding_errors: 16.0,

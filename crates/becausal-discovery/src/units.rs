@@ -1,8 +1,8 @@
-//! Units of observation: a recording is one, or a stretch of a recording if there are few.
+//! Units of observation: a recording is one, or a stretch of a long recording.
 //!
 //! A recording is an episode, or several between which rows were left out.
 
-use super::student::mean_above_zero;
+use super::student::{mean_above_zero, typical};
 use super::thresholds::Thresholds;
 use becausal_core::Stream;
 use becausal_core::data::Transitions;
@@ -40,21 +40,21 @@ impl Units {
 
     /// The units of recordings with these numbers of rows.
     fn of_lengths(recordings: &[usize], seed: u64, thresholds: &Thresholds) -> Self {
-        let stretches = recordings.len() < thresholds.min_episodes;
         let rows: usize = recordings.iter().sum();
-        let length = rows.div_ceil(thresholds.stretches).max(1);
+        let least = thresholds.stretch_rows.min(rows.div_ceil(thresholds.min_stretches));
+        let length = rows.div_ceil(thresholds.max_stretches).max(least).max(1);
         let mut of_row = Vec::with_capacity(rows);
         let mut first_unit = Vec::with_capacity(recordings.len());
         let mut count = 0_u32;
         for &rows in recordings {
             first_unit.push(count);
-            let parts =
-                if stretches { ((rows + length / 2) / length).clamp(1, rows.max(1)) } else { 1 };
+            let parts = ((rows + length / 2) / length).clamp(1, rows.max(1));
             let size = rows.div_ceil(parts).max(1);
             of_row.extend((0..rows).map(|row| count + u32::try_from(row / size).unwrap_or(0)));
             count += u32::try_from(rows.div_ceil(size)).unwrap_or(0);
         }
         first_unit.push(count);
+        let stretches = count as usize > recordings.len();
         let mut fold = vec![0; count as usize];
         if recordings.len() == 1 {
             let half = fold.len() / 2;
@@ -95,21 +95,45 @@ impl Units {
         sizes
     }
 
-    /// The p-value of the hypothesis that the mean of `sums`, one for each unit, is at most 0; 1 with
-    /// fewer than `min_units`.
+    /// The p-value of the hypothesis that the mean of `sums`, one for each unit of a fold, is at most 0; 1
+    /// with too few.
     ///
-    /// Where units are stretches, the test is repeated with neighbours merged by two, and the larger
-    /// p-value counts.
-    pub(super) fn p_value(&self, sums: &[f64], min_units: usize) -> f64 {
+    /// Sums are clipped. Where units are stretches, neighbours are merged by two as long as they are
+    /// correlated and enough are left.
+    pub(super) fn p_value(&self, sums: &[f64], thresholds: &Thresholds) -> f64 {
+        let min_units = thresholds.min_units / 2;
         if sums.len() < min_units {
             return 1.0;
         }
-        let merges: &[usize] = if self.stretches { &[1, 2] } else { &[1] };
         let in_groups_of = |size: usize| -> Vec<f64> {
             sums.chunks(size).map(|chunk| chunk.iter().sum()).collect()
         };
-        merges.iter().map(|&size| mean_above_zero(&in_groups_of(size))).fold(0.0, f64::max)
+        let clipped = |mut sums: Vec<f64>| -> Vec<f64> {
+            let most = thresholds.max_deviations * typical(sums.iter().copied());
+            if most > 0.0 {
+                for sum in &mut sums {
+                    *sum = sum.clamp(-most, most);
+                }
+            }
+            sums
+        };
+        let mut size = 1;
+        let mut merged = clipped(sums.to_vec());
+        while self.stretches && merged.len() >= 4 * min_units && are_related(&merged) {
+            size *= 2;
+            merged = clipped(in_groups_of(size));
+        }
+        mean_above_zero(&merged)
     }
+}
+
+/// Whether neighbouring values are correlated: more than chance explains in one of 40 cases.
+fn are_related(values: &[f64]) -> bool {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let square: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    let neighbours: f64 = values.windows(2).map(|two| (two[0] - mean) * (two[1] - mean)).sum();
+    neighbours > 2.0 / count.sqrt() * square
 }
 
 #[cfg(test)]
@@ -117,12 +141,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_episodes_are_units_and_few_are_divided() {
+    fn episodes_are_units_and_long_ones_are_divided() {
         let many = Units::of_lengths(&[7; 30], 0, &Thresholds::default());
         assert_eq!(many.count(), 30);
         assert!(!many.stretches);
         assert_eq!(many.fold.iter().map(|&fold| usize::from(fold)).sum::<usize>(), 15);
-        let one = Units::of_lengths(&[4800], 0, &Thresholds::default());
+        let long = Units::of_lengths(&[1000; 20], 0, &Thresholds::default());
+        assert_eq!(long.count(), 200);
+        let one = Units::of_lengths(&[1200], 0, &Thresholds::default());
         assert_eq!(one.count(), 48);
         assert!(one.stretches && one.fold[..24].iter().all(|&fold| fold == 0));
         assert!(one.fold[24..].iter().all(|&fold| fold == 1));
@@ -140,5 +166,28 @@ mod tests {
             assert_eq!(units.sizes().iter().sum::<f64>(), units.of_row.len() as f64);
             assert!(units.sizes().iter().all(|&size| size > 0.0), "{lengths:?}");
         }
+    }
+
+    #[test]
+    fn sums_that_last_are_merged_and_single_huge_ones_are_clipped() {
+        let thresholds = Thresholds::default();
+        let units = Units::of_lengths(&[20_000], 0, &thresholds);
+        let mut stream = Stream::new(2);
+        let mut small = 0;
+        for _ in 0..200 {
+            let mut level = 0.0;
+            let sums: Vec<f64> = (0..100)
+                .map(|_| {
+                    level = 0.8 * level + stream.normal();
+                    level
+                })
+                .collect();
+            small += usize::from(units.p_value(&sums, &thresholds) <= 0.01);
+        }
+        // Without merging there are about 45.
+        assert!(small <= 12, "{small}");
+        let mut sums: Vec<f64> = (0..100).map(|_| 0.5 + stream.normal()).collect();
+        sums[50] = -1000.0;
+        assert!(units.p_value(&sums, &thresholds) < 0.01);
     }
 }
