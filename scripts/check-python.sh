@@ -12,7 +12,7 @@ venv=target/python-full
 if [ ! -e "$venv/installed" ]; then
     python3 -m venv --clear "$venv"
     "$venv/bin/pip" install --quiet 'maturin>=1.9,<2' pytest mypy nbconvert nbclient ipykernel pandas polars pyarrow \
-        networkx onnx onnxruntime 'gymnasium[box2d,mujoco]' minigrid 'minari[hdf5]' torch stable-baselines3
+        networkx onnx onnxruntime 'gymnasium[box2d,mujoco]' minigrid 'minari[create,hdf5]' torch stable-baselines3
     touch "$venv/installed"
 fi
 export PATH="$PWD/$venv/bin:$PATH"

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use becausal::env::Options;
 use becausal::progress::Listener;
-use becausal::{MemoryLimit, ReadParams};
+use becausal::{Horizon, MemoryLimit, ReadParams, Worth};
 use clap::{Args, Parser, Subcommand};
 
 /// Why did the agent do that?
@@ -115,7 +115,9 @@ pub enum Command {
     #[command(after_help = "Examples:\n  becausal explain run --step 12\n  \
         becausal explain run --step 12 --why-not depot\n  \
         becausal explain run --step 12 --what-if money=400 --horizon 8\n  \
-        becausal explain run --step 12 --why-not depot -o chain.png")]
+        becausal explain run --step 12 --why-not depot -o chain.png\n  \
+        becausal explain run --find mistakes\n  \
+        becausal explain run --step 12 --until-action none")]
     Explain(Explain),
     /// How often do the explanations of a run hold in its environment?
     #[command(after_help = "Examples:\n  becausal audit run --policy random\n  \
@@ -138,6 +140,12 @@ pub enum Command {
         shows the decision that mattered most: of those recorded, or, where the run has a policy, of \
         episodes that it plays anew.")]
     Report(Report),
+    /// Ask in the browser: any step, any other action or state, answered while you drag
+    #[command(after_help = "Examples:\n  becausal view run\n  \
+        becausal view run --port 8700 --no-open   # print the address, open no browser\n\n\
+        The page is served on this machine only (127.0.0.1), at an address with a random token. It shows what \
+        `explain` answers, tries other courses in the environment, and lets you play an episode. Ctrl-C ends it.")]
+    View(View),
     /// From nothing to an explanation, in about a minute
     #[command(after_help = "Examples:\n  becausal demo\n  becausal demo CartPole-v1 -o cart-pole")]
     Demo(Demo),
@@ -292,17 +300,29 @@ pub struct Explain {
     #[arg(long, value_name = "E", default_value_t = 0, conflicts_with = "episode_seed")]
     pub episode: usize,
     /// The step whose action is explained, counted from 0
-    #[arg(long, value_name = "T")]
-    pub step: usize,
+    #[arg(long, value_name = "T", required_unless_present = "find")]
+    pub step: Option<usize>,
+    /// List the decisions that are worth a look instead: what followed was least expected (surprising), most was at
+    /// stake (costly), the agent was least sure (close), or another action would have earned more by the
+    /// model (mistakes). In 10 new episodes, or in the recorded ones where there is no policy
+    #[arg(long, value_name = "WHAT", value_parser = Worth::ALL.map(Worth::name).to_vec(), conflicts_with_all = ["why_not", "what_if", "until_action", "data", "episode_seed", "step", "output", "format", "brief", "details"])]
+    pub find: Option<String>,
+    /// How many decisions to list
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "find")]
+    pub count: usize,
+    /// What is the smallest change of the state after which the agent would have done this: left, or `any` other action
+    #[arg(long, value_name = "ACTION", allow_hyphen_values = true, conflicts_with_all = ["why_not", "what_if", "output", "format", "brief", "details"])]
+    pub until_action: Option<String>,
     /// Why not this action instead: depot, or main=0.5,lateral=-1
     #[arg(long, value_name = "ACTION", allow_hyphen_values = true, conflicts_with = "what_if")]
     pub why_not: Option<String>,
     /// What if this had been different: money=400, or money=400,build=none
     #[arg(long, value_name = "CHANGE", allow_hyphen_values = true)]
     pub what_if: Option<String>,
-    /// How many steps a chain has, at most
-    #[arg(long, value_name = "H", default_value_t = 5)]
-    pub horizon: usize,
+    /// How many steps to look ahead: a number, or `auto` for the end of the episode, or until both
+    /// courses are the same again, at most 100 (the chain then shows the first 5; without a policy it is 5 in all)
+    #[arg(long, value_name = "H", default_value_t = Horizon::Auto)]
+    pub horizon: Horizon,
     /// Influences above this count, from 0 to 1
     #[arg(long, value_name = "X", default_value_t = 0.1, allow_negative_numbers = true)]
     pub tau: f64,
@@ -312,12 +332,15 @@ pub struct Explain {
     /// Discount factor per step
     #[arg(long, value_name = "G", default_value_t = 1.0, allow_negative_numbers = true)]
     pub discount: f64,
-    /// What to show of a contrast in a picture: both chains, or what the difference is worth
+    /// What to show in a picture: the chain (of a contrast both), or what the difference is worth
     #[arg(long, default_value = "chain", value_parser = ["chain", "worth"])]
     pub show: String,
-    /// Print one sentence
+    /// Print only the answer itself, one or two sentences
     #[arg(long)]
     pub brief: bool,
+    /// Print every step, influence and caveat too
+    #[arg(long, conflicts_with = "brief")]
+    pub details: bool,
     /// The format (default: by the ending of FILE; text without FILE)
     #[arg(long, value_parser = ["text", "json", "svg", "png", "dot"])]
     pub format: Option<String>,
@@ -504,6 +527,19 @@ pub struct Report {
     /// In how many states the explanations are audited
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub states: usize,
+}
+
+/// Arguments of `becausal view`.
+#[derive(Args)]
+pub struct View {
+    /// The run to ask about
+    pub run: PathBuf,
+    /// The port (default: one that is free)
+    #[arg(long, value_name = "P", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Open no browser
+    #[arg(long)]
+    pub no_open: bool,
 }
 
 /// Arguments of `becausal demo`.

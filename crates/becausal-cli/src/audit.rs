@@ -1,5 +1,6 @@
 //! `becausal audit`: how often do the explanations of a run hold in its environment?
 
+use std::fmt::Write;
 use std::path::Path;
 
 use becausal::progress::Listener;
@@ -12,7 +13,7 @@ use crate::failure::Failure;
 use crate::progress::{Shown, opening};
 
 pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
-    let run = Run::open_with(&arguments.run, &opening(common))?;
+    let mut run = Run::open_with(&arguments.run, &opening(common))?;
     let params = AuditParams {
         states: arguments.states,
         horizon: arguments.horizon,
@@ -32,5 +33,16 @@ pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
         }
         error => Failure::from(error),
     })?;
-    Ok(if common.json { describe::line(&found.json()) } else { found.text() })
+    let kept = match arguments.policy {
+        None => run.keep_audit(&found).err(),
+        Some(_) => None,
+    };
+    if common.json {
+        return Ok(describe::line(&found.json()));
+    }
+    let mut text = found.text();
+    if let Some(problem) = kept {
+        let _ = writeln!(text, "\nNot kept in the run: {problem}");
+    }
+    Ok(text)
 }

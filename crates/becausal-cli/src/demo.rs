@@ -215,6 +215,7 @@ fn told(
     );
     let (folder, episode) = (quoted_path(folder), page.episode);
     let next = [
+        (format!("becausal view {folder}"), "ask about any step, in the browser"),
         (
             format!(
                 "becausal explain {folder} --episode {episode} --step {step}{other} -o why.svg"

@@ -1,13 +1,16 @@
 //! `becausal explain`: why this action, why not another, what if?
 
+use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use becausal::data::{schema_path, write_atomically};
 use becausal::explain::ExplainError;
-use becausal::{Answer, Ask, Error, Moment, ReadParams, Run, read};
-
-use serde_json::json;
+use becausal::render::number::brief;
+use becausal::{
+    Answer, Ask, Error, FoundDecision, Moment, ReadParams, Run, Worth, quoted, quoted_path, read,
+};
+use serde_json::{Value, json};
 
 use crate::arguments::{Common, Explain};
 use crate::describe;
@@ -42,11 +45,6 @@ impl Format {
 
 pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
     let format = format(common, arguments)?;
-    if arguments.show == "worth" && arguments.why_not.is_none() && arguments.what_if.is_none() {
-        return Err(Failure::usage(
-            "--show worth draws a reward difference: add --why-not ACTION or --what-if CHANGE",
-        ));
-    }
     let ask = Ask {
         horizon: arguments.horizon,
         tau: arguments.tau,
@@ -59,7 +57,13 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
         place::check(path, &inputs.collect::<Vec<_>>())?;
     }
     let run = Run::open_with(&arguments.run, &opening(common))?;
+    if let Some(name) = &arguments.find {
+        return found(common, arguments, &run, name, &ask);
+    }
     let moment = moment(common, arguments, &run)?;
+    if let Some(action) = &arguments.until_action {
+        return turning(common, &run, &moment, action);
+    }
     let answer = match (&arguments.why_not, &arguments.what_if) {
         (Some(action), _) => run.why_not(&moment, action, &ask).map_err(wrong_action)?,
         (None, Some(change)) => run.what_if(&moment, change, &ask).map_err(wrong_action)?,
@@ -67,6 +71,7 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
     };
     let content = match format {
         Format::Text if arguments.brief => format!("{}\n", answer.sentence()).into_bytes(),
+        Format::Text if arguments.details => answer.details().into_bytes(),
         Format::Text => answer.text().into_bytes(),
         Format::Json => describe::line(&answer.json()).into_bytes(),
         Format::Dot => answer.dot()?.into_bytes(),
@@ -90,6 +95,80 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
         None => value["content"] = json!(String::from_utf8(content).map_err(Failure::failed)?),
     }
     Ok(describe::line(&value))
+}
+
+/// The decisions that are worth a look.
+fn found(
+    common: &Common,
+    arguments: &Explain,
+    run: &Run,
+    name: &str,
+    ask: &Ask,
+) -> Result<String, Failure> {
+    let worth = Worth::ALL.into_iter().find(|worth| worth.name() == name);
+    let worth = worth.ok_or_else(|| Failure::usage(format!("cannot look for `{name}`")))?;
+    let found = run.find(worth, arguments.count, ask)?;
+    if common.json {
+        let found: Vec<Value> = found.iter().map(FoundDecision::json).collect();
+        return Ok(describe::line(
+            &json!({ "find": name, "amount": worth.meaning(), "found": found }),
+        ));
+    }
+    if found.is_empty() {
+        let what = match worth {
+            Worth::Mistakes => "mistakes".to_owned(),
+            _ => format!("{name} decisions"),
+        };
+        return Ok(format!("No {what} were found.\n"));
+    }
+    let mut text = String::new();
+    for (place, decision) in (1..).zip(&found) {
+        let which = match decision.seed {
+            Some(seed) => format!("--episode-seed {seed}"),
+            None => format!("--episode {}", decision.found.episode),
+        };
+        let step = decision.found.step;
+        let rival = decision.rival.as_ref().map_or_else(String::new, |rival| {
+            format!(" --why-not {} --horizon {}", quoted(rival), ask.horizon.of_chain())
+        });
+        let _ = write!(
+            text,
+            "{place}. {} at step {step}: {} {}\n   {}\n   becausal explain {} {which} --step {step}{rival}\n",
+            decision.action,
+            brief(decision.found.amount),
+            worth.meaning(),
+            decision.sentence,
+            quoted_path(&arguments.run)
+        );
+    }
+    Ok(text)
+}
+
+/// What would have turned the agent.
+fn turning(common: &Common, run: &Run, moment: &Moment, action: &str) -> Result<String, Failure> {
+    let action = Some(action).filter(|action| *action != "any");
+    let found = run.until_action(moment, action).map_err(|error| match error {
+        Error::Explain(ExplainError::SameAction { action }) => Failure::usage(format!(
+            "--until-action: the agent's most likely action is {action} already"
+        )),
+        error => wrong_action(error),
+    })?;
+    if common.json {
+        let found = found.map_or(Value::Null, |found| found.json());
+        return Ok(describe::line(&json!({ "until_action": found })));
+    }
+    Ok(match found {
+        Some(found) => {
+            let possible = match found.possible {
+                Some(true) => " In the environment, put into that state, it does.",
+                Some(false) => " But in the environment, put into that state, it does not.",
+                None => "",
+            };
+            format!("{}{possible}\n", found.sentence)
+        }
+        None => "No state within the range of the data was found in which the agent does that.\n"
+            .to_owned(),
+    })
 }
 
 fn drawing(answer: &Answer, arguments: &Explain) -> Result<becausal::render::Drawing, Failure> {
@@ -139,6 +218,7 @@ fn format(common: &Common, arguments: &Explain) -> Result<Format, Failure> {
 /// The step that is asked about: of a new episode, of a file, or of the run's own data.
 fn moment(common: &Common, arguments: &Explain, run: &Run) -> Result<Moment, Failure> {
     let Explain { episode, step, .. } = *arguments;
+    let step = step.unwrap_or_default();
     if let Some(seed) = arguments.episode_seed {
         let played = run.play(seed).map_err(|error| match error {
             Error::Missing { .. } => Failure::usage(format!(

@@ -22,10 +22,11 @@ mod report;
 mod reproduce;
 mod stop;
 mod train;
+mod view;
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use becausal::Complete;
 use clap::Parser;
@@ -45,25 +46,33 @@ pub fn main_with(
     complete: Option<Arc<Complete>>,
 ) -> u8 {
     let words: Vec<OsString> = arguments.into_iter().collect();
-    // The Parquet decoder panics on some damaged files; the library makes an error of it.
-    let default = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        if !becausal::data::is_decoding_parquet() {
-            default(info);
-        }
-    }));
+    quiet_decoder();
     let Arguments { mut common, command } = match Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error, &words),
     };
     common.complete = complete;
-    match threads(&common).and_then(|()| run(&common, &command)) {
+    match with_threads(&common, || run(&common, &command)) {
         Ok(text) => deliver(&text, common.json, 0),
         Err(failure) if failure.is_result() => {
             deliver(&failure.to_string(), common.json, failure.code())
         }
         Err(failure) => tell(&failure, common.json),
     }
+}
+
+/// The Parquet decoder panics on some damaged files; the library makes an error of it, and nothing is printed.
+fn quiet_decoder() {
+    // A process may run several commands, one after the other.
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let default = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !becausal::data::is_decoding_parquet() {
+                default(info);
+            }
+        }));
+    });
 }
 
 /// Says what went wrong: to people on standard error, to programs on standard output.
@@ -97,20 +106,29 @@ fn refuse(error: &clap::Error, words: &[OsString]) -> u8 {
 /// The most threads that may be asked for. More than there are cores make nothing faster.
 const MAX_THREADS: usize = 1024;
 
-/// Sets the number of threads, once for the whole program.
-fn threads(common: &Common) -> Result<(), Failure> {
-    if let Some(threads) = common.threads {
-        if threads.get() > MAX_THREADS {
-            return Err(Failure::usage(format!(
-                "--threads is {threads}, expected at most {MAX_THREADS}"
-            )));
-        }
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.get())
-            .build_global()
-            .map_err(|error| Failure::failed(format!("cannot start {threads} threads: {error}")))?;
+/// Bytes of the stack of a thread that carries out a command, as many as a program's first thread has on Linux.
+const STACK: usize = 8 << 20;
+
+/// Does something with the number of threads that was asked for.
+fn with_threads<T: Send>(
+    common: &Common,
+    job: impl FnOnce() -> Result<T, Failure> + Send,
+) -> Result<T, Failure> {
+    let Some(threads) = common.threads else {
+        return job();
+    };
+    if threads.get() > MAX_THREADS {
+        return Err(Failure::usage(format!(
+            "--threads is {threads}, expected at most {MAX_THREADS}"
+        )));
     }
-    Ok(())
+    // Not those of the whole process, which can be set only once: it may run other commands, too.
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.get())
+        .stack_size(STACK)
+        .build()
+        .map_err(|error| Failure::failed(format!("cannot start {threads} threads: {error}")))?
+        .install(job)
 }
 
 /// Carries out a command and gives the text for standard output.
@@ -127,6 +145,7 @@ fn run(common: &Common, command: &Command) -> Result<String, Failure> {
         Command::Audit(arguments) => audit::run(common, arguments),
         Command::Reproduce(arguments) => reproduce::run(common, arguments),
         Command::Report(arguments) => report::run(common, arguments),
+        Command::View(arguments) => view::run(common, arguments),
         Command::Demo(arguments) => demo::run(common, arguments),
     }
 }

@@ -31,6 +31,13 @@ pub trait Policy: Sync {
         None
     }
 
+    /// What it expects to earn from each of these states on, in rewards, discounted as it learned. `None` from a policy
+    /// that does not say.
+    fn values(&self, states: &[Vec<f64>]) -> Option<Vec<f64>> {
+        let _ = states;
+        None
+    }
+
     /// Whether it answers thousands of states in a moment. What asks for so many leaves a slow policy alone.
     fn is_quick(&self) -> bool {
         true

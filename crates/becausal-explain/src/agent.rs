@@ -25,6 +25,12 @@ impl<'a> Agent<'a> {
         self.policy
     }
 
+    /// Whether its policy answers many states in a moment; so does a record.
+    #[must_use]
+    pub fn is_quick(&self) -> bool {
+        self.policy.is_none_or(Policy::is_quick)
+    }
+
     /// The most likely action; `None` without a policy.
     #[must_use]
     pub fn mode(&self, state: &[f64]) -> Option<Vec<f64>> {
@@ -51,30 +57,47 @@ impl<'a> Agent<'a> {
     /// size, for a category the recorded action if the most likely one is the same in both states.
     #[must_use]
     pub fn act(&self, schema: &Schema, recorded: Option<&Step>, state: &[f64]) -> Option<Vec<f64>> {
+        self.act_all(schema, recorded, std::slice::from_ref(&state.to_vec()))?.pop()
+    }
+
+    /// The [action](Self::act) in each of some states at the same time.
+    #[must_use]
+    pub fn act_all(
+        &self,
+        schema: &Schema,
+        recorded: Option<&Step>,
+        states: &[Vec<f64>],
+    ) -> Option<Vec<Vec<f64>>> {
         let Some(policy) = self.policy else {
-            return recorded.map(|step| step.action.clone());
+            return recorded.map(|step| vec![step.action.clone(); states.len()]);
         };
         let Some(recorded) = recorded else {
-            return Some(policy.mode(state));
+            return Some(policy.modes(states));
         };
-        let both = policy.modes(&[state.to_vec(), recorded.state.clone()]);
-        let [likely, likely_then] = &both[..] else { return None };
-        let adapt = |(place, slot): (usize, usize)| {
-            let (likely, likely_then) = (likely[place], likely_then[place]);
-            let taken = recorded.action[place];
-            match &schema.variable_of(slot).kind {
-                Kind::Continuous(bounds) | Kind::Integer(bounds) => {
-                    let low = bounds.low.unwrap_or(f64::NEG_INFINITY);
-                    let high = bounds.high.unwrap_or(f64::INFINITY);
-                    // In the same state the action is the same to the last bit.
-                    let shifted =
-                        if likely == likely_then { taken } else { likely + (taken - likely_then) };
-                    shifted.max(low).min(high)
-                }
-                _ if likely == likely_then => taken,
-                _ => likely,
-            }
-        };
-        Some(schema.action_slots().enumerate().map(adapt).collect())
+        let asked: Vec<Vec<f64>> =
+            states.iter().chain(std::iter::once(&recorded.state)).cloned().collect();
+        let mut likely = policy.modes(&asked);
+        let then = likely.pop()?;
+        Some(likely.iter().map(|likely| adapted(schema, &recorded.action, likely, &then)).collect())
     }
+}
+
+/// The most likely action in a state, with the deviation of the action taken from the most likely one then.
+fn adapted(schema: &Schema, taken: &[f64], likely: &[f64], likely_then: &[f64]) -> Vec<f64> {
+    let adapt = |(place, slot): (usize, usize)| {
+        let (taken, likely, likely_then) = (taken[place], likely[place], likely_then[place]);
+        match &schema.variable_of(slot).kind {
+            Kind::Continuous(bounds) | Kind::Integer(bounds) => {
+                let low = bounds.low.unwrap_or(f64::NEG_INFINITY);
+                let high = bounds.high.unwrap_or(f64::INFINITY);
+                // In the same state the action is the same to the last bit.
+                let shifted =
+                    if likely == likely_then { taken } else { likely + (taken - likely_then) };
+                shifted.max(low).min(high)
+            }
+            _ if likely == likely_then => taken,
+            _ => likely,
+        }
+    };
+    schema.action_slots().enumerate().map(adapt).collect()
 }

@@ -1,6 +1,6 @@
 //! The parameters of a question.
 
-use super::chain::{check_horizon, check_tau};
+use super::chain::{Horizon, check_tau};
 use super::error::ExplainError;
 
 /// The parameters of a question.
@@ -13,8 +13,8 @@ use super::error::ExplainError;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
-    /// The maximum number of steps to look ahead: 1 to 1000.
-    pub horizon: usize,
+    /// How many steps to look ahead.
+    pub horizon: Horizon,
     /// The threshold of influences, from 0 to 1: only those above it count.
     pub tau: f64,
     /// The names of the reward terms to ask about; empty for all.
@@ -25,15 +25,15 @@ pub struct Ask {
 
 impl Default for Ask {
     fn default() -> Self {
-        Self { horizon: 5, tau: 0.1, rewards: Vec::new(), discount: 1.0 }
+        Self { horizon: Horizon::Auto, tau: 0.1, rewards: Vec::new(), discount: 1.0 }
     }
 }
 
 impl Ask {
-    /// Sets the number of steps to look ahead.
+    /// Sets how many steps to look ahead.
     #[must_use]
-    pub fn horizon(self, horizon: usize) -> Self {
-        Self { horizon, ..self }
+    pub fn horizon(self, horizon: impl Into<Horizon>) -> Self {
+        Self { horizon: horizon.into(), ..self }
     }
 
     /// Sets the threshold of influences.
@@ -60,7 +60,7 @@ impl Ask {
     /// # Errors
     /// When one is not. The error names the parameter, its value and what was expected.
     pub fn check(&self) -> Result<(), ExplainError> {
-        check_horizon(self.horizon)?;
+        self.horizon.check()?;
         check_tau(self.tau)?;
         if self.discount > 0.0 && self.discount <= 1.0 {
             Ok(())

@@ -21,9 +21,9 @@ const STATES: usize = 2_000;
 /// Recorded states without which nothing is attributed.
 const MIN_STATES: usize = 32;
 
-/// Players up to which all coalitions are asked about; beyond, orders are drawn. With ten, 1,024 coalitions of
-/// [`MIN_DRAWS`] draws make [`ASKED`] states.
-const MAX_EXACT: usize = 10;
+/// Players up to which all coalitions are asked about; beyond, orders are drawn. With twelve, 4,096 coalitions of
+/// [`MIN_DRAWS`] draws make four times [`ASKED`] states.
+const MAX_EXACT: usize = 12;
 
 /// States that all coalitions together ask about: what a network of two layers of 64 answers in some ten
 /// milliseconds.

@@ -45,14 +45,8 @@ impl Choice {
     /// What a policy chose in a state. `company` are recorded states.
     #[must_use]
     pub fn of(policy: &dyn Policy, company: &Company, state: &[f64], taken: &[f64]) -> Self {
-        let schema = policy.schema();
         let likeliest = policy.mode(state);
-        let odds = every_action(schema, MAX_ACTIONS).and_then(|actions| {
-            let mut odds = policy.probabilities(&[state.to_vec()], &actions)?;
-            let mut odds: Vec<(Vec<f64>, f64)> = actions.into_iter().zip(odds.remove(0)).collect();
-            odds.sort_by(|left, right| right.1.total_cmp(&left.1));
-            Some(odds)
-        });
+        let odds = odds(policy, state);
         let reasons =
             if policy.is_quick() { reasons(policy, company, state, taken) } else { Vec::new() };
         Self { taken: taken.to_vec(), likeliest, odds, reasons }
@@ -70,6 +64,15 @@ impl Choice {
     pub fn second(&self) -> Option<&(Vec<f64>, f64)> {
         self.odds.as_ref()?.iter().find(|(action, _)| *action != self.taken)
     }
+}
+
+/// Every action with its probability in a state, the most likely first; `None` where the policy gives none.
+pub(super) fn odds(policy: &dyn Policy, state: &[f64]) -> Option<Vec<(Vec<f64>, f64)>> {
+    let actions = every_action(policy.schema(), MAX_ACTIONS)?;
+    let mut odds = policy.probabilities(&[state.to_vec()], &actions)?;
+    let mut odds: Vec<(Vec<f64>, f64)> = actions.into_iter().zip(odds.remove(0)).collect();
+    odds.sort_by(|left, right| right.1.total_cmp(&left.1));
+    Some(odds)
 }
 
 /// What the choice owes to the state variables: the numbers in it, or else how likely it was.

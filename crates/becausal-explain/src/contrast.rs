@@ -1,16 +1,20 @@
 //! Contrasts: what happened, and what would have happened instead.
 
+use std::ops::Deref;
+
 use super::change::Change;
-use super::credit::Credit;
+use super::credit::{Credit, CreditPart};
+use super::draws::Draws;
 use super::evidence::Doubt;
 use super::explainer::Why;
 use super::explanan::{Explanan, Fact, differ};
 use super::scale::Scale;
+use crate::audit::Track;
 use crate::chain::Node;
 use becausal_core::trajectory::Trajectory;
 
 /// The minimally complete contrastive explanation (`x_diff`, `y_diff`, `x_r`) of the paper's appendix.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ContrastiveExplanan {
     /// `x_diff`: facts of the factual explanan that the other lacks or has with another value.
     pub factual: Vec<Fact>,
@@ -57,55 +61,249 @@ fn without(
     this.facts().filter(is_different).cloned().collect()
 }
 
-/// The two courses of a contrast and their reward difference, before they are explained.
+/// Two courses and their reward difference, before they are explained.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The recorded course, continued by the most likely one.
-    pub factual: Trajectory,
-    /// What would have happened instead, under the same noise.
-    pub counterfactual: Trajectory,
+    /// What happened, continued by the most likely course, and what would have happened instead, under the same noise.
+    pub courses: [Trajectory; 2],
     /// The reward difference and where it comes from.
     pub credit: Credit,
+    /// Courses that are possible as well.
+    pub draws: Draws,
 }
 
-/// Why this and not that: two explanations, their differences, and the reward difference.
+/// Why this and not that: two explanations, their differences, and the reward difference. What a [`Comparison`] tells,
+/// it tells, too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contrast {
     /// The change asked about.
     pub change: Change,
-    /// What happened, or would most likely happen.
+    /// What happened, or would most likely happen. The chain may show only the first steps of the course.
     pub factual: Why,
     /// What would have happened instead, under the same noise.
     pub counterfactual: Why,
+    /// Both courses over the whole horizon.
+    pub comparison: Comparison,
+    /// What the agent expects to earn after each of the courses, by its own estimate; `None` where it does not say.
+    pub later: Option<[f64; 2]>,
     /// What differs between the two minimal explanans.
     pub minimal: ContrastiveExplanan,
-    /// The reward difference and where it comes from.
-    pub credit: Credit,
     /// Caveats about the contrast as a whole.
     pub doubts: Vec<Doubt>,
     /// The standard deviations of the variables, if known, and the share of them that is negligible.
     pub scale: Option<(Scale, f64)>,
-    /// Flags and categories of the other course that are up to chance: how probable their values are
-    /// there, by the model.
-    pub chances: Vec<(Node, f64)>,
+    /// How often such answers were right in an audit; `None` where there was none.
+    pub track: Option<Track>,
 }
 
-impl Contrast {
+impl Deref for Contrast {
+    type Target = Comparison;
+
+    fn deref(&self) -> &Comparison {
+        &self.comparison
+    }
+}
+
+/// How sure an answer is about which action earns more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Certainty {
+    /// In fewer than three of four possible courses.
+    Guess,
+    /// In at least three of four.
+    Likely,
+    /// In at least nineteen of twenty.
+    Sure,
+}
+
+impl Certainty {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Guess, Self::Likely, Self::Sure];
+
+    /// How sure an answer is that is right with this probability.
+    #[must_use]
+    pub fn of(probability: f64) -> Self {
+        match probability {
+            sure if sure >= CERTAIN => Self::Sure,
+            likely if likely >= PROBABLE => Self::Likely,
+            _ => Self::Guess,
+        }
+    }
+
+    /// In a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Guess => "a guess",
+            Self::Likely => "likely",
+            Self::Sure => "sure",
+        }
+    }
+}
+
+impl Comparison {
+    /// How probable it is that the action that seems to earn more really does; where both earn the same, that they do.
+    #[must_use]
+    pub fn probability(&self) -> f64 {
+        match self.credit.difference() {
+            0.0 => {
+                self.draws.share(|this, other| self.credit.difference_of(this, other, None) == 0.0)
+            }
+            difference => self.agreeing(difference, usize::MAX),
+        }
+    }
+
+    /// How probable it is that the difference over the first steps has the sign of an estimate.
+    fn agreeing(&self, estimate: f64, steps: usize) -> f64 {
+        let difference = |this: &Trajectory, other: &Trajectory| {
+            Some(self.credit.difference_within(this, other, None, steps))
+        };
+        let positive = self.draws.positive(difference);
+        if estimate > 0.0 { positive } else { 1.0 - positive }
+    }
+
+    /// How many steps were compared.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        let possible = self.draws.most(|this, other| this.len().max(other.len()));
+        self.courses.iter().map(Trajectory::len).max().unwrap_or(0).max(possible)
+    }
+
+    /// The same over the first steps only.
+    #[must_use]
+    pub fn shortened(&self, steps: usize) -> Self {
+        let parts = self.credit.parts.iter().filter(|part| part.step < steps).copied().collect();
+        Self {
+            courses: self.courses.clone().map(|course| course.shortened(steps)),
+            credit: Credit { parts, ..self.credit },
+            draws: self.draws.clone().shortened(steps),
+        }
+    }
+
+    /// How surely it can be told over the first steps which action earns more.
+    fn certainty_over(&self, steps: usize) -> Certainty {
+        let parts = self.credit.parts.iter().filter(|part| part.step < steps);
+        match parts.map(CreditPart::difference).sum() {
+            0.0 => Certainty::Guess,
+            estimate => Certainty::of(self.agreeing(estimate, steps)),
+        }
+    }
+
+    /// The interval of the reward difference that holds it in nine of ten cases, of one term or of all that
+    /// were asked about. It holds the estimate, too.
+    #[must_use]
+    pub fn worth(&self, term: Option<usize>) -> Option<[f64; 2]> {
+        let parts = self.credit.by_term();
+        let terms = parts.iter().filter(|(reward, _)| term.is_none_or(|term| term == *reward));
+        let estimate: f64 = terms.map(|(_, difference)| difference).sum();
+        let difference = |this: &Trajectory, other: &Trajectory| {
+            Some(self.credit.difference_of(this, other, term))
+        };
+        let [low, high] = self.draws.interval(difference)?;
+        Some([low.min(estimate), high.max(estimate)])
+    }
+
+    /// The interval of a number of the other course that holds it in nine of ten cases. It holds the estimate, too.
+    #[must_use]
+    pub fn range(&self, node: Node, element: usize) -> Option<[f64; 2]> {
+        let estimate = *self.courses[1].value(node)?.get(element)?;
+        let [low, high] =
+            self.draws.interval(|_, other| other.value(node)?.get(element).copied())?;
+        Some([low.min(estimate), high.max(estimate)])
+    }
+
+    /// Whether possible courses agree that a node differs: the interval of a number's difference leaves out 0, or
+    /// half of the courses have another label, or only one of the two courses has the node.
+    #[must_use]
+    pub fn tells(&self, node: Node) -> bool {
+        let draws = &self.draws;
+        if draws.is_empty() {
+            return true;
+        }
+        let one_is_over =
+            draws.share(|this, other| this.value(node).is_some() != other.value(node).is_some());
+        if one_is_over >= USUAL {
+            return true;
+        }
+        if self.is_label(node) {
+            return draws.share(|this, other| this.value(node) != other.value(node)) >= USUAL;
+        }
+        let elements = self.courses[0].value(node).map_or(1, <[f64]>::len);
+        (0..elements).any(|element| {
+            let difference = |this: &Trajectory, other: &Trajectory| {
+                let (this, other) =
+                    (this.value(node)?.get(element)?, other.value(node)?.get(element)?);
+                Some(if differ(&[*this], &[*other]) { this - other } else { 0.0 })
+            };
+            draws.interval(difference).is_some_and(|[low, high]| low > 0.0 || high < 0.0)
+        })
+    }
+
+    /// The flags and categories of the other course that are up to chance, with the probability of the
+    /// value that they have there.
+    #[must_use]
+    pub fn chances(&self) -> Vec<(Node, f64)> {
+        let shape = self.courses[0].shape();
+        let nodes = |step: usize| {
+            let states = (0..shape.states.len()).map(move |index| Node::state(step + 1, index));
+            states.chain((0..shape.outcomes.len()).map(move |index| Node::outcome(step, index)))
+        };
+        let all = (0..self.courses[1].len()).flat_map(nodes);
+        all.filter_map(|node| Some((node, self.chance(node)?))).collect()
+    }
+
     /// How probable the value of a node is in the other course, if it is up to chance.
     #[must_use]
     pub fn chance(&self, node: Node) -> Option<f64> {
-        self.chances.iter().find(|(other, _)| *other == node).map(|(_, chance)| *chance)
+        let asked = self.is_label(node) && !self.draws.is_empty();
+        let value = self.courses[1].value(node).filter(|_| asked)?;
+        let share = self.draws.share(|_, other| other.value(node) == Some(value));
+        (share < CERTAIN).then_some(share)
     }
 
-    /// Whether the two values of a node differ by more than a negligible amount; `None` unless both
-    /// trajectories have the node.
-    #[must_use]
-    pub fn differs(&self, node: Node) -> Option<bool> {
-        let this = self.factual.chain.trajectory().value(node)?;
-        let other = self.counterfactual.chain.trajectory().value(node)?;
-        Some(differ_by(self.scale.as_ref(), node, this, other))
+    fn is_label(&self, node: Node) -> bool {
+        let variable = node.variable(self.courses[0].schema());
+        variable.is_some_and(|variable| variable.kind.is_label())
     }
 }
+
+impl Contrast {
+    /// Whether the two values of a node differ by more than a negligible amount, and possible courses agree
+    /// that they do; `None` unless both courses have the node.
+    #[must_use]
+    pub fn differs(&self, node: Node) -> Option<bool> {
+        let [this, other] = &self.courses;
+        let (this, other) = (this.value(node)?, other.value(node)?);
+        Some(differ_by(self.scale.as_ref(), node, this, other) && self.tells(node))
+    }
+
+    /// The same over the first steps only; the chains stay.
+    #[must_use]
+    pub fn over(&self, steps: usize) -> Self {
+        Self { comparison: self.comparison.shortened(steps), ..self.clone() }
+    }
+
+    /// Over how many steps it can be told which action earns more, and how surely: over all, or else over those of the
+    /// chain; *sure* rather than *likely*. `None` if it is a guess over either. (To try every number of steps and take one
+    /// that tells would be to find what chance has put there.)
+    #[must_use]
+    pub fn claim(&self) -> Option<(usize, Certainty)> {
+        let of_chain = self.factual.chain.trajectory().len();
+        let of_chain = of_chain.max(self.counterfactual.chain.trajectory().len());
+        let told = [self.steps(), of_chain].map(|steps| (steps, self.certainty_over(steps)));
+        let wanted = [Certainty::Sure, Certainty::Likely].into_iter();
+        wanted.flat_map(|wanted| told.into_iter().filter(move |(_, found)| *found == wanted)).next()
+    }
+}
+
+/// A label that is more probable than this is not called a matter of chance, and an answer is sure.
+const CERTAIN: f64 = 0.95;
+
+/// A label of the other course that is less probable than this is a caveat: at even odds of three labels, as on
+/// slippery ice, it is a guess. So is an answer.
+pub(super) const PROBABLE: f64 = 0.75;
+
+/// A difference of labels is told where at least this share of the possible courses have it.
+const USUAL: f64 = 0.5;
 
 /// Whether two values of a node differ by more than a negligible amount.
 pub(super) fn differ_by(

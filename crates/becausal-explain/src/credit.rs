@@ -70,6 +70,43 @@ impl Credit {
         self.parts.iter().map(CreditPart::difference).sum()
     }
 
+    /// How much more reward one course earns than another, of the terms asked about or of one of them.
+    #[must_use]
+    pub fn difference_of(&self, this: &Trajectory, other: &Trajectory, term: Option<usize>) -> f64 {
+        self.difference_within(this, other, term, usize::MAX)
+    }
+
+    /// The same within the first steps.
+    #[must_use]
+    pub fn difference_within(
+        &self,
+        this: &Trajectory,
+        other: &Trajectory,
+        term: Option<usize>,
+        steps: usize,
+    ) -> f64 {
+        let asked = |reward: &usize| {
+            term.is_none_or(|term| term == *reward)
+                && self.parts.iter().any(|part| part.reward == *reward)
+        };
+        let rewards: Vec<usize> = (0..this.shape().rewards).filter(asked).collect();
+        let (mut factor, mut sum) = (1.0, 0.0);
+        for step in 0..this.len().max(other.len()).min(steps) {
+            for &reward in &rewards {
+                let earned = |course: &Trajectory| {
+                    course.steps().get(step).map_or(0.0, |step| step.rewards[reward])
+                };
+                let (this, other) = (earned(this), earned(other));
+                // Differences due to rounding are none, as in `new`.
+                if differ(&[this], &[other]) {
+                    sum += factor * (this - other);
+                }
+            }
+            factor *= self.discount;
+        }
+        sum
+    }
+
     /// The part of the difference due to the state alone, with all later actions unchanged.
     #[must_use]
     pub fn through_state(&self) -> f64 {

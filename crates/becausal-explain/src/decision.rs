@@ -33,17 +33,8 @@ pub fn decisions(
 ) -> Result<Vec<Decision>, ExplainError> {
     let decide = |&(episode, step): &(usize, usize)| -> Result<Option<Decision>, ExplainError> {
         let moment = Moment::recorded(data, episode, step)?;
-        let others: Vec<Vec<f64>> =
-            actions.iter().filter(|action| *action != moment.action()).cloned().collect();
-        let taken = explainer.returns(&moment, &[moment.action().to_vec()])?;
-        let returns = explainer.returns(&moment, &others)?;
-        let best = returns.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-        Ok(best.zip(taken.first()).map(|((place, best), taken)| Decision {
-            episode,
-            step,
-            rival: others[place].clone(),
-            lead: taken - best,
-        }))
+        let lead = explainer.lead(&moment, actions)?;
+        Ok(lead.map(|(rival, lead)| Decision { episode, step, rival, lead }))
     };
     let decisions: Result<Vec<Option<Decision>>, ExplainError> =
         places.par_iter().map(decide).collect();

@@ -87,16 +87,14 @@ pub enum Doubt {
     Chance {
         /// The variable, at the step where its label is least probable.
         node: Node,
-        /// The probability of the label.
+        /// The probability of the label, if noise goes together as [`Noise`](becausal_model::Noise) has it.
         probability: f64,
+        /// The lowest and the highest probability, however it goes together; `None` where nothing was
+        /// recorded.
+        bounds: Option<[f64; 2]>,
     },
     /// The policy is unknown: later actions stay as recorded.
     WithoutPolicy,
-    /// The other action would have earned more reward.
-    Worse {
-        /// The reward difference, below 0.
-        difference: f64,
-    },
 }
 
 /// The evidence for a chain.

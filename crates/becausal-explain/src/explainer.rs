@@ -5,30 +5,30 @@ use std::sync::Arc;
 use super::agent::Agent;
 use super::ask::Ask;
 use super::attribution::Company;
+use super::audit::Track;
 use super::change::Change;
-use super::choice::Choice;
-use super::contrast::{Comparison, Contrast, ContrastiveExplanan, differ_by};
+use super::choice::{Choice, odds};
+use super::contrast::{Comparison, Contrast, ContrastiveExplanan, PROBABLE, differ_by};
 use super::credit::Credit;
+use super::draws::{Draws, Question};
 use super::error::ExplainError;
 use super::evidence::{Doubt, Evidence};
 use super::explanan::Explanan;
 use super::finite::{check_distance, check_finite, check_sum};
 use super::moment::{Moment, check_values};
+use super::rival::{Basis, Rather, Rival, nothing};
 use super::scale::Scale;
-use crate::chain::{Chain, ExtendedGraph, Origin, targets};
-use becausal_core::env::rollout;
+use super::turning::{Search, Turning};
+use crate::chain::{Chain, ExtendedGraph, Horizon, Origin, Part, targets};
+use becausal_core::env::{rollout, typical_actions};
 use becausal_core::schema::Schema;
 use becausal_core::trajectory::{Step, Trajectory};
-use becausal_core::{Node, Policy};
+use becausal_core::{Node, Policy, Transitions};
 use becausal_discovery::CausalGraph;
 use becausal_model::{Dynamics, ModelWorld, Noise};
 
-/// A label that is more probable than this is not called a matter of chance.
-const CERTAIN: f64 = 0.95;
-
-/// A label of the other course that is less probable than this is a caveat: at even odds of three labels, as on
-/// slippery ice, it is a guess.
-const PROBABLE: f64 = 0.75;
+/// Rivals that are compared to find the best one, at most.
+const MAX_RIVALS: usize = 16;
 
 /// Why an action: its causal chain, the explanans, and the evidence.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +44,9 @@ pub struct Why {
     /// The agent's side: how sure it was, and what made it choose so. `None` without a policy or without
     /// recorded states, and of courses that were not taken.
     pub choice: Option<Choice>,
+    /// What the action was compared with, where nobody said with what. The chain then leads only to rewards
+    /// that the other action would not have brought, if there are any.
+    pub rather: Option<Box<Rather>>,
 }
 
 /// The agent's later actions, by step and state; `None` if unknown.
@@ -58,6 +61,9 @@ pub struct Explainer<'a> {
     targets: Vec<usize>,
     scale: Option<(Scale, f64)>,
     company: Option<Company>,
+    track: Option<Track>,
+    /// The actions to compare with; any if `None`.
+    known: Option<Vec<Vec<f64>>>,
 }
 
 impl<'a> Explainer<'a> {
@@ -83,7 +89,17 @@ impl<'a> Explainer<'a> {
         }
         let targets = targets(dynamics.schema(), &ask.rewards)?;
         let agent = Agent::new(policy);
-        Ok(Self { dynamics, agent, graph, ask, targets, scale: None, company: None })
+        Ok(Self {
+            dynamics,
+            agent,
+            graph,
+            ask,
+            targets,
+            scale: None,
+            company: None,
+            track: None,
+            known: None,
+        })
     }
 
     /// The same explainer, which ignores differences up to this share of a variable's standard
@@ -99,6 +115,18 @@ impl<'a> Explainer<'a> {
         Self { company: Some(company), ..self }
     }
 
+    /// The same explainer, which also tells how often such answers were right in an audit.
+    #[must_use]
+    pub fn with_track(self, track: Option<Track>) -> Self {
+        Self { track, ..self }
+    }
+
+    /// The same explainer, which compares only with these actions where nobody says with which.
+    #[must_use]
+    pub fn with_actions(self, known: Option<Vec<Vec<f64>>>) -> Self {
+        Self { known, ..self }
+    }
+
     /// The parameters.
     #[must_use]
     pub fn asked(&self) -> &Ask {
@@ -111,7 +139,73 @@ impl<'a> Explainer<'a> {
     /// When the moment does not fit the model's schema.
     pub fn why(&self, moment: &Moment) -> Result<Why, ExplainError> {
         let factual = self.factual(moment)?;
-        Ok(Why { choice: self.choice(moment), ..self.explain(factual, Origin::default())? })
+        Ok(Why { choice: self.choice(moment), ..self.explain(factual, &Origin::default())? })
+    }
+
+    /// Why was this action taken rather than another: the agent's second choice, doing nothing, or the best
+    /// other one? What the other would have brought as well is no reason. Without another action it is
+    /// [`why`](Self::why).
+    ///
+    /// # Errors
+    /// When the moment does not fit the model's schema.
+    pub fn why_rather(&self, moment: &Moment) -> Result<Why, ExplainError> {
+        let Some(rival) = self.rival(moment)? else { return self.why(moment) };
+        let contrast = self.why_not(moment, &rival.action)?;
+        let differs = |node: Node| contrast.differs(node) != Some(false);
+        let chain = contrast.factual.chain.clone().to_rewards(differs);
+        let why = if chain.is_empty() {
+            contrast.factual.clone()
+        } else {
+            self.evident(chain, &Origin::default())
+        };
+        let choice = self.choice(moment);
+        Ok(Why { choice, rather: Some(Box::new(Rather { rival, contrast })), ..why })
+    }
+
+    /// The smallest change of the state, within the data, after which the agent would most likely have taken another
+    /// action: a given one, or any. `None` without a policy, or where no such change was found.
+    #[must_use]
+    pub fn turning(
+        &self,
+        moment: &Moment,
+        wanted: Option<&[f64]>,
+        data: &Transitions,
+    ) -> Option<Turning> {
+        Search::new(self.agent.policy()?, data, moment.state(), wanted).smallest()
+    }
+
+    /// The action to compare with where nobody says which; `None` if there is no other.
+    ///
+    /// # Errors
+    /// When the moment does not fit the model's schema.
+    pub fn rival(&self, moment: &Moment) -> Result<Option<Rival>, ExplainError> {
+        let taken = moment.action();
+        let is_rival = |action: &[f64]| {
+            let known = |known: &Vec<Vec<f64>>| known.iter().any(|known| known == action);
+            action != taken && self.known.as_ref().is_none_or(known)
+        };
+        let rival = |action: Vec<f64>, basis| Ok(Some(Rival { action, basis }));
+        if let Some(policy) = self.agent.policy() {
+            let likeliest = policy.mode(moment.state());
+            let odds = odds(policy, moment.state()).unwrap_or_default();
+            if let Some((action, _)) = odds.into_iter().find(|(action, _)| is_rival(action)) {
+                let first = action == likeliest;
+                return rival(action, if first { Basis::FirstChoice } else { Basis::SecondChoice });
+            }
+            if is_rival(&likeliest) {
+                return rival(likeliest, Basis::FirstChoice);
+            }
+        } else if let Some(action) = nothing(self.schema()).filter(|action| is_rival(action)) {
+            return rival(action, Basis::Nothing);
+        }
+        let mut others = match &self.known {
+            Some(known) => known.clone(),
+            None => typical_actions(self.schema(), MAX_RIVALS),
+        };
+        others.retain(|action| is_rival(action));
+        let returns = self.returns(moment, &others)?;
+        let best = others.into_iter().zip(returns).max_by(|a, b| a.1.total_cmp(&b.1));
+        best.map_or(Ok(None), |(action, _)| rival(action, Basis::BestOther))
     }
 
     /// The agent's side of a moment; `None` without a policy, or without recorded states. It is part of a *why*;
@@ -135,27 +229,31 @@ impl<'a> Explainer<'a> {
     /// # Errors
     /// When the moment or the change does not fit the model's schema.
     pub fn what_if(&self, moment: &Moment, change: &Change) -> Result<Contrast, ExplainError> {
-        let Comparison { factual, counterfactual, credit } = self.compare(moment, change)?;
-        let chances = self.chances(&counterfactual);
-        let origin = change.origin(factual.shape(), moment.state(), moment.action());
-        let factual = self.explain(factual, origin.clone())?;
-        let counterfactual = self.explain(counterfactual, origin)?;
-        let scale = self.scale.clone();
-        let differs = |node: Node, a: &[f64], b: &[f64]| differ_by(scale.as_ref(), node, a, b);
-        let minimal = ContrastiveExplanan::of(&factual.minimal, &counterfactual.minimal, differs);
-        let mut doubts = Vec::new();
-        if credit.difference() < 0.0 && change.action.is_some() {
-            doubts.push(Doubt::Worse { difference: credit.difference() });
-        }
-        if let Some(&(node, probability)) = chances
-            .iter()
-            .filter(|(_, probability)| *probability < PROBABLE)
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-        {
-            doubts.push(Doubt::Chance { node, probability });
-        }
-        let change = change.clone();
-        Ok(Contrast { change, factual, counterfactual, minimal, credit, doubts, scale, chances })
+        let comparison = self.compare(moment, change)?;
+        let [this, other] = &comparison.courses;
+        let origin = change.origin(this.shape(), moment.state(), moment.action());
+        let (factual, counterfactual) = rayon::join(
+            || self.explain(this.clone(), &origin),
+            || self.explain(other.clone(), &origin),
+        );
+        let mut contrast = Contrast {
+            change: change.clone(),
+            factual: factual?,
+            counterfactual: counterfactual?,
+            later: self.later(&comparison.courses),
+            comparison,
+            minimal: ContrastiveExplanan::default(),
+            doubts: Vec::new(),
+            scale: self.scale.clone(),
+            track: self.track,
+        };
+        let differs = |node: Node, a: &[f64], b: &[f64]| {
+            differ_by(contrast.scale.as_ref(), node, a, b) && contrast.tells(node)
+        };
+        let (this, other) = (&contrast.factual.minimal, &contrast.counterfactual.minimal);
+        contrast.minimal = ContrastiveExplanan::of(this, other, differs);
+        contrast.doubts.extend(self.up_to_chance(&contrast));
+        Ok(contrast)
     }
 
     /// What [`why_not`](Self::why_not) and [`what_if`](Self::what_if) claim to happen, without the
@@ -172,20 +270,87 @@ impl<'a> Explainer<'a> {
         if !change.state.is_empty() {
             check_distance(self.dynamics, &state)?;
         }
+        let limit = self.limit(moment);
         let noise = self.noise(&factual);
         let start = (&state[..], &action[..]);
         let follow =
             |step: usize, state: &[f64]| self.agent.act(schema, factual.steps().get(step), state);
-        let counterfactual = self.simulate(&factual, &noise, start, &follow)?;
+        let counterfactual = self.simulate(&factual, &noise, start, &follow, limit)?;
         let keep = |step: usize, state: &[f64]| match factual.steps().get(step) {
             Some(step) => Some(step.action.clone()),
             None => self.agent.mode(state),
         };
-        let held = self.simulate(&factual, &noise, start, &keep)?;
+        let question = Question {
+            agent: self.agent,
+            dynamics: self.dynamics,
+            factual: &factual,
+            state: &state,
+            action: &action,
+            horizon: limit,
+        };
+        let (held, draws) = rayon::join(
+            || self.simulate(&factual, &noise, start, &keep, limit),
+            || Draws::of(&question),
+        );
+        let held = held?;
+        let steps = self.steps_that_differ(&factual, &counterfactual, &draws);
+        let [factual, counterfactual, held] =
+            [factual, counterfactual, held].map(|course| course.shortened(steps));
+        let draws = draws.shortened(steps);
         let discount = self.ask.discount;
         let credit = Credit::new(&factual, &counterfactual, &held, &self.targets, discount);
         check_sum(credit.difference(), factual.first())?;
-        Ok(Comparison { factual, counterfactual, credit })
+        Ok(Comparison { courses: [factual, counterfactual], credit, draws })
+    }
+
+    /// How many steps to look ahead from a moment: what is recorded, and at least what a chain shows. Without a policy
+    /// no more than that, because nobody knows what the agent would have done later; neither with one that answers one
+    /// state at a time.
+    fn limit(&self, moment: &Moment) -> usize {
+        let horizon = self.ask.horizon;
+        match (horizon, moment.record().len()) {
+            (Horizon::Steps(steps), _) => steps,
+            (Horizon::Auto, _) if self.agent.policy().is_none() || !self.agent.is_quick() => {
+                horizon.of_chain()
+            }
+            (Horizon::Auto, 0) => horizon.most(),
+            // The other course may go on where the record ends.
+            (Horizon::Auto, _) if moment.record().terminated() => horizon.most(),
+            (Horizon::Auto, recorded) => recorded.clamp(horizon.of_chain(), horizon.most()),
+        }
+    }
+
+    /// The number of steps until two courses are the same and stay so, and earn the same in every possible course; all
+    /// of them where the question says how many.
+    fn steps_that_differ(&self, this: &Trajectory, other: &Trajectory, draws: &Draws) -> usize {
+        let longest = |this: &Trajectory, other: &Trajectory| this.len().max(other.len());
+        if self.ask.horizon != Horizon::Auto {
+            return longest(this, other);
+        }
+        let negligible = self.scale.as_ref().map_or(0.0, |(scale, share)| scale.reward(*share));
+        let earn_alike = |this: &Trajectory, other: &Trajectory, step: usize| {
+            let (Some(a), Some(b)) = (this.steps().get(step), other.steps().get(step)) else {
+                return false;
+            };
+            let mut rewards = a.rewards.iter().zip(&b.rewards);
+            a.terminated == b.terminated && rewards.all(|(a, b)| (a - b).abs() <= negligible)
+        };
+        let shape = this.shape();
+        let same = |step: usize| {
+            let states = (0..shape.states.len()).map(|index| Node::state(step + 1, index));
+            let outcomes = (0..shape.outcomes.len()).map(|index| Node::outcome(step, index));
+            let alike = |node: Node| match (this.value(node), other.value(node)) {
+                (Some(a), Some(b)) => !differ_by(self.scale.as_ref(), node, a, b),
+                (a, b) => a.is_none() && b.is_none(),
+            };
+            earn_alike(this, other, step) && states.chain(outcomes).all(alike)
+        };
+        let last = (0..longest(this, other)).rev().find(|&step| !same(step));
+        let possible = draws.most(|this, other| {
+            let differs = |step: &usize| !earn_alike(this, other, *step);
+            (0..longest(this, other)).rev().find(differs).map_or(0, |step| step + 1)
+        });
+        last.map_or(1, |step| step + 1).max(possible)
     }
 
     /// The return of each action within the horizon, under the same noise. For the action taken it is
@@ -205,10 +370,37 @@ impl<'a> Explainer<'a> {
             }
             check_values(schema, schema.action_slots(), action)?;
             let start = (moment.state(), &action[..]);
-            let trajectory = self.simulate(&factual, &noise, start, &follow)?;
+            let trajectory = self.simulate(&factual, &noise, start, &follow, self.limit(moment))?;
             check_sum(trajectory.discounted(self.ask.discount), trajectory.first())
         };
         actions.iter().map(return_of).collect()
+    }
+
+    /// The best of the other actions, and how much more reward the action taken earns than it; negative if it
+    /// earns less. `None` if there is no other.
+    pub(super) fn lead(
+        &self,
+        moment: &Moment,
+        actions: &[Vec<f64>],
+    ) -> Result<Option<(Vec<f64>, f64)>, ExplainError> {
+        let mut all = vec![moment.action().to_vec()];
+        all.extend(actions.iter().filter(|action| *action != moment.action()).cloned());
+        let returns = self.returns(moment, &all)?;
+        let others = returns.iter().enumerate().skip(1);
+        let best = others.max_by(|a, b| a.1.total_cmp(b.1));
+        Ok(best.map(|(place, best)| (all[place].clone(), returns[0] - best)))
+    }
+
+    /// How unexpected the recorded step was, in nats; `None` where nothing was recorded, or the model cannot say.
+    pub(super) fn surprise(&self, moment: &Moment) -> Option<f64> {
+        let step = moment.record().steps().first()?;
+        let each = self.dynamics.surprise(&step.state, &step.action, &step.outcomes, &step.next)?;
+        Some(each.iter().sum())
+    }
+
+    /// The agent's policy, if it is known.
+    pub(super) fn policy(&self) -> Option<&'a dyn Policy> {
+        self.agent.policy()
     }
 
     fn schema(&self) -> &Arc<Schema> {
@@ -224,26 +416,24 @@ impl<'a> Explainer<'a> {
                 data: record.schema().name().to_owned(),
             });
         }
-        let begun = record.clone().shortened(self.ask.horizon).continued();
+        let limit = self.limit(moment);
+        let begun = record.clone().shortened(limit).continued();
         let state = begun.state(begun.len()).unwrap_or(moment.state()).to_vec();
         let mut world = ModelWorld::new(self.dynamics, state, &[]);
         let mut actor = |step: usize, state: &[f64]| match step {
             0 => Some(moment.action().to_vec()),
             _ => self.agent.mode(state),
         };
-        check_finite(rollout(&mut world, begun, self.ask.horizon, &mut actor)?)
+        check_finite(rollout(&mut world, begun, limit, &mut actor)?)
     }
 
     /// The noise of every step: inferred for recorded steps, the most likely for predicted ones.
     fn noise(&self, factual: &Trajectory) -> Vec<Noise> {
-        let noise = |step: &Step| {
-            if step.recorded {
-                self.dynamics.noise(&step.state, &step.action, &step.outcomes, &step.next)
-            } else {
-                Noise::most_likely()
-            }
-        };
-        factual.steps().iter().map(noise).collect()
+        let recorded: Vec<&Step> = factual.steps().iter().filter(|step| step.recorded).collect();
+        let mut noise = self.dynamics.noises(&recorded);
+        // Recorded steps come first.
+        noise.resize_with(factual.len(), Noise::most_likely);
+        noise
     }
 
     /// The trajectory from another state or action, under the noise of the factual trajectory.
@@ -255,6 +445,7 @@ impl<'a> Explainer<'a> {
         noise: &[Noise],
         (state, action): (&[f64], &[f64]),
         later: &LaterActions<'_>,
+        limit: usize,
     ) -> Result<Trajectory, ExplainError> {
         let mut actor = |step: usize, state: &[f64]| {
             if step == 0 { Some(action.to_vec()) } else { later(step, state) }
@@ -270,42 +461,84 @@ impl<'a> Explainer<'a> {
         }
         let begun = factual.clone().shortened(same);
         let mut world = ModelWorld::new(self.dynamics, at, noise.get(same..).unwrap_or_default());
-        check_finite(rollout(&mut world, begun, self.ask.horizon, &mut actor)?)
+        check_finite(rollout(&mut world, begun, limit, &mut actor)?)
     }
 
-    /// The flags and categories of predicted steps that are up to chance, and how probable they are.
-    fn chances(&self, trajectory: &Trajectory) -> Vec<(Node, f64)> {
-        let states = trajectory.shape().states.len();
-        let mut chances = Vec::new();
-        for (number, step) in trajectory.steps().iter().enumerate() {
-            if step.recorded {
-                continue;
-            }
-            let each = self.dynamics.chances(&step.state, &step.action, &step.outcomes, &step.next);
-            for (effect, chance) in each.into_iter().enumerate() {
-                let node = match effect.checked_sub(states) {
-                    None => Node::state(number + 1, effect),
-                    Some(outcome) => Node::outcome(number, outcome),
-                };
-                chances.extend(chance.filter(|chance| *chance < CERTAIN).map(|p| (node, p)));
+    /// What the agent expects to earn after each course, discounted to the first step; nothing after its end. `None`
+    /// where only some rewards are asked about: it expects all of them.
+    fn later(&self, courses: &[Trajectory; 2]) -> Option<[f64; 2]> {
+        if self.targets.len() < self.schema().rewards().len() {
+            return None;
+        }
+        let last = |course: &Trajectory| course.steps().last().map(|step| step.next.clone());
+        let states = courses.iter().map(last).collect::<Option<Vec<_>>>()?;
+        let values = self.agent.policy()?.values(&states)?;
+        let mut later = [0.0; 2];
+        for ((later, course), value) in later.iter_mut().zip(courses).zip(values) {
+            if !course.terminated() {
+                let steps = i32::try_from(course.len()).unwrap_or(i32::MAX);
+                *later = self.ask.discount.powi(steps) * value;
             }
         }
-        chances
+        let negligible = self.scale.as_ref().map_or(0.0, |(scale, share)| scale.reward(*share));
+        let told = later.iter().all(|v| v.is_finite()) && (later[0] - later[1]).abs() > negligible;
+        told.then_some(later)
     }
 
-    fn explain(&self, trajectory: Trajectory, origin: Origin) -> Result<Why, ExplainError> {
-        let asked = origin.nodes(trajectory.shape());
+    /// The label of the other course that chance leaves most open, with the bounds of its probability under
+    /// every way in which the noise of two actions can go together.
+    fn up_to_chance(&self, contrast: &Contrast) -> Option<Doubt> {
+        let (node, probability) =
+            contrast.chances().into_iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        // A share of some draws may be a little off.
+        let bounds = self.bounds(contrast, node);
+        let bounds = bounds.map(|[low, high]| [low.min(probability), high.max(probability)]);
+        (probability < PROBABLE).then_some(Doubt::Chance { node, probability, bounds })
+    }
+
+    /// The lowest and the highest probability of a label in the other course, given the label that was
+    /// recorded: how noise goes together under two actions is not in the data. `None` where nothing was
+    /// recorded.
+    fn bounds(&self, contrast: &Contrast, node: Node) -> Option<[f64; 2]> {
+        let [this, other] = &contrast.courses;
+        // Later the two courses may be in many states.
+        let number = (node.after() == 1).then_some(0)?;
+        let states = this.shape().states.len();
+        let effect = match node.part {
+            Part::State => node.index,
+            _ => states + node.index,
+        };
+        let chance = |course: &Trajectory| {
+            let step = course.steps().get(number)?;
+            let chances =
+                self.dynamics.chances(&step.state, &step.action, &step.outcomes, &step.next);
+            *chances.get(effect)?
+        };
+        let (seen, claimed) = (chance(this)?, chance(other)?);
+        let recorded = this.steps().get(number)?.recorded && seen > 0.0;
+        // Fréchet's bounds of two events that each have their own probability.
+        let low = ((seen + claimed - 1.0) / seen).max(0.0);
+        recorded.then(|| [low, (claimed / seen).min(1.0)])
+    }
+
+    fn explain(&self, trajectory: Trajectory, origin: &Origin) -> Result<Why, ExplainError> {
+        let steps = self.ask.horizon.of_chain();
         let graph = ExtendedGraph::of(
             self.dynamics,
             self.agent.policy(),
-            trajectory,
+            trajectory.shortened(steps),
             self.ask.tau,
-            origin,
+            origin.clone(),
         )?;
-        let chain = graph.chain(&self.targets);
+        Ok(self.evident(graph.chain(&self.targets), origin))
+    }
+
+    /// A chain with its evidence.
+    fn evident(&self, chain: Chain, origin: &Origin) -> Why {
+        let asked = origin.nodes(chain.trajectory().shape());
         let evidence =
             Evidence::of(&chain, &asked, self.dynamics, self.graph, self.agent.policy().is_some());
         let (complete, minimal) = (Explanan::complete(&chain), Explanan::minimal(&chain));
-        Ok(Why { chain, complete, minimal, evidence, choice: None })
+        Why { chain, complete, minimal, evidence, choice: None, rather: None }
     }
 }

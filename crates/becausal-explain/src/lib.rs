@@ -42,32 +42,40 @@ mod choice;
 mod contrast;
 mod credit;
 mod decision;
+mod draws;
 mod error;
 mod evidence;
 mod explainer;
 mod explanan;
+mod finding;
 mod finite;
 mod moment;
+mod rival;
 mod scale;
 mod tally;
+mod turning;
 
 pub use agent::Agent;
 pub use ask::Ask;
 pub use attribution::{Attribution, Company};
 pub use audit::{
     Acting, Audit, AuditAnswer, AuditCase, AuditParams, Auditor, CurvePoint, Group, Line, Measure,
-    Score, Scores, audit,
+    Score, Scores, Track, audit,
 };
 pub use change::Change;
 pub use choice::{Choice, Reason, ReasonTarget};
-pub use contrast::{Comparison, Contrast, ContrastiveExplanan};
+pub use contrast::{Certainty, Comparison, Contrast, ContrastiveExplanan};
 pub use credit::{Credit, CreditPart};
 pub use decision::{Decision, decisions};
+pub use draws::Draws;
 pub use error::ExplainError;
 pub use evidence::{Doubt, Evidence, LinkEvidence};
 pub use explainer::{Explainer, Why};
 pub use explanan::differ;
 pub use explanan::{Explanan, Fact};
+pub use finding::{Found, Worth, find};
 pub use moment::Moment;
+pub use rival::{Basis, Rather, Rival};
 pub use scale::{NEGLIGIBLE, Scale};
 pub use tally::Tally;
+pub use turning::Turning;

@@ -58,6 +58,13 @@ impl Scale {
         range.clone().zip(deviations).any(|(at, d)| exceeds(left[at], right[at], *d, share))
     }
 
+    /// For each number of an effect, the largest difference that is negligible; `None` for labels.
+    #[must_use]
+    pub fn negligible(&self, effect: usize, share: f64) -> Vec<Option<f64>> {
+        let (_, deviations) = &self.effects[effect];
+        deviations.iter().map(|deviation| deviation.map(|d| (share * d).max(1e-9))).collect()
+    }
+
     /// Whether an effect changes in the same direction in two courses, from `from` to `real` and to
     /// `claimed`, in every number that really changes by more than a share of its standard deviation. A
     /// label has to be the same.
@@ -107,6 +114,25 @@ impl Scale {
             return differ(left, right);
         };
         left.iter().zip(right).zip(deviations).any(|((a, b), d)| exceeds(*a, *b, *d, share))
+    }
+
+    /// How far the two values of a node are apart, in standard deviations; a label counts as one.
+    #[must_use]
+    pub fn size(&self, node: Node, left: &[f64], right: &[f64]) -> f64 {
+        let states = self.effects.len() - self.outcomes;
+        let effect = match node.part {
+            Part::State => node.index,
+            Part::Outcome => states + node.index,
+            Part::Action | Part::Reward => self.effects.len(),
+        };
+        let deviations = self.effects.get(effect).map_or(&[][..], |(_, deviations)| deviations);
+        let apart = left.iter().zip(right).enumerate().map(|(element, (left, right))| {
+            match deviations.get(element).copied().flatten() {
+                Some(deviation) if deviation > 0.0 => (left - right).abs() / deviation,
+                _ => f64::from(u8::from(left != right)),
+            }
+        });
+        apart.fold(0.0, f64::max)
     }
 
     /// The smallest reward difference that is not negligible.

@@ -28,6 +28,9 @@ pub struct ActorCritic {
     actor: Perceptron,
     critic: Perceptron,
     hidden: Vec<usize>,
+    /// How much reward one unit of the critic's values is; it learns from scaled rewards. `None` where that was not
+    /// kept.
+    pub value_unit: Option<f64>,
 }
 
 impl ActorCritic {
@@ -59,6 +62,7 @@ impl ActorCritic {
             actor,
             critic,
             hidden: hidden.to_vec(),
+            value_unit: None,
         })
     }
 
@@ -141,6 +145,11 @@ impl Policy for ActorCritic {
             actions.iter().map(of_action).collect()
         };
         (0..states.len()).map(of_state).collect()
+    }
+
+    fn values(&self, states: &[Vec<f64>]) -> Option<Vec<f64>> {
+        let unit = self.value_unit?;
+        Some(self.value(&states.concat()).into_iter().map(|value| unit * value).collect())
     }
 
     fn sample(&self, state: &[f64], stream: &mut Stream) -> Vec<f64> {

@@ -29,8 +29,9 @@ impl ActorCritic {
             self.parameters.iter().map(|(name, block)| (name.to_owned(), block)).collect();
         let scales = self.observation.scales();
         let scales: Vec<[f64; 3]> = scales.iter().map(|s| [s.count, s.mean, s.squares]).collect();
-        let fields = [("hidden", json!(self.hidden())), ("observation", json!(scales))];
-        let fields = fields.map(|(key, value)| (key.to_owned(), value)).into_iter().collect();
+        let mut fields = vec![("hidden", json!(self.hidden())), ("observation", json!(scales))];
+        fields.extend(self.value_unit.map(|unit| ("value_unit", json!(unit))));
+        let fields = fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
         POLICY_FILES.save(folder, self.schema(), &blocks, fields)
     }
 
@@ -74,6 +75,11 @@ fn described(manifest: &Value, schema: &Arc<Schema>, stored: usize) -> Result<Ac
     if !scales.is_some_and(|scales| agent.observation.restore(&scales)) {
         return Err(missing("observation"));
     }
+    let unit = manifest["value_unit"].as_f64();
+    if unit.is_some_and(|unit| !unit.is_finite() || unit <= 0.0) {
+        return Err(missing("value_unit"));
+    }
+    agent.value_unit = unit;
     Ok(agent)
 }
 

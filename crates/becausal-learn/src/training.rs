@@ -187,7 +187,9 @@ impl Training {
         let found = evaluate(agent, &self.environment, episodes, self.seed, key)?;
         let mean = found.native_mean();
         if self.best.as_ref().is_none_or(|(_, best)| mean >= *best) {
-            self.best = Some((agent.clone(), mean));
+            let mut best = agent.clone();
+            best.value_unit = Some(self.returns.deviation());
+            self.best = Some((best, mean));
         }
         Ok(found)
     }

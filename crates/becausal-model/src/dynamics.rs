@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::influence::Influence;
+use becausal_core::Stream;
 use becausal_core::schema::Schema;
+use becausal_core::trajectory::Step;
 
 /// What a world model says about single steps.
 ///
@@ -23,6 +25,59 @@ pub trait Dynamics: Sync {
 
     /// The noise of a recorded step: with it, [`step`](Self::step) reproduces the recorded values.
     fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise;
+
+    /// The [noise](Self::noise) of many recorded steps.
+    fn noises(&self, steps: &[&Step]) -> Vec<Noise> {
+        let noise =
+            |step: &&Step| self.noise(&step.state, &step.action, &step.outcomes, &step.next);
+        steps.iter().map(noise).collect()
+    }
+
+    /// How many models it consists of, each of which may be the true one.
+    fn members(&self) -> usize {
+        1
+    }
+
+    /// Noise of recorded steps as one member sees it, `count` times, drawn where the record leaves it open;
+    /// `None` in place of a step draws all of it. `[count][steps]`
+    fn draw_noise(
+        &self,
+        _member: usize,
+        steps: &[Option<&Step>],
+        count: usize,
+        _stream: &mut Stream,
+    ) -> Vec<Vec<Noise>> {
+        let noise = |step: Option<&Step>| match step {
+            Some(step) => self.noise(&step.state, &step.action, &step.outcomes, &step.next),
+            None => Noise::most_likely(),
+        };
+        vec![steps.iter().copied().map(noise).collect(); count]
+    }
+
+    /// The results of actions in states, given the noise of each, by one member: as many as there are
+    /// states.
+    fn steps_of(
+        &self,
+        _member: usize,
+        states: &[Vec<f64>],
+        actions: &[Vec<f64>],
+        noise: &[&Noise],
+    ) -> Vec<Prediction> {
+        let steps = states.iter().zip(actions).zip(noise);
+        steps.map(|((state, action), noise)| self.step(state, action, noise)).collect()
+    }
+
+    /// How unexpected each effect of a result is, in nats: minus the logarithm of its likelihood, on the scale of
+    /// the data; `None` from a model that cannot say.
+    fn surprise(
+        &self,
+        _state: &[f64],
+        _action: &[f64],
+        _outcomes: &[f64],
+        _next: &[f64],
+    ) -> Option<Vec<f64>> {
+        None
+    }
 
     /// How strongly each effect depends on each state variable, given this state and action: the
     /// local action influence model.
@@ -76,6 +131,8 @@ pub struct Prediction {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Noise {
     values: Option<Vec<f64>>,
+    /// What the values leave open, drawn: a standard normal number for each target. `None` for its mean.
+    open: Option<Vec<f64>>,
 }
 
 impl Noise {
@@ -88,7 +145,19 @@ impl Noise {
     /// Noise with these values.
     #[must_use]
     pub fn of(values: Vec<f64>) -> Self {
-        Self { values: Some(values) }
+        Self { values: Some(values), open: None }
+    }
+
+    /// The same noise with what it leaves open.
+    #[must_use]
+    pub(super) fn with_open(self, open: Vec<f64>) -> Self {
+        Self { open: Some(open), ..self }
+    }
+
+    /// What the values leave open; `None` for its mean.
+    #[must_use]
+    pub(super) fn open(&self) -> Option<&[f64]> {
+        self.open.as_deref()
     }
 
     /// The values; `None` for the noise that gives the most likely values.

@@ -6,12 +6,14 @@ use rayon::prelude::*;
 
 use becausal_core::Stream;
 use becausal_core::schema::{Role, Schema};
+use becausal_core::trajectory::Step;
 use becausal_nn::{Block, Distribution, Head};
 
 use super::coupling::Coupling;
 use super::dynamics::{Dynamics, Noise, Prediction};
 use super::influence::Influence;
 use super::member::{CHUNK_ROWS, Member};
+use super::target::Target;
 use super::world_model::{WorldModel, index};
 
 /// Deviations in the noise of a target.
@@ -28,60 +30,99 @@ impl Dynamics for WorldModel {
 
     fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction {
         let outputs = mean_of_members(&self.outputs(state, action));
-        let no_noise = vec![0.0; self.noises()];
-        let noise = noise.values().unwrap_or(&no_noise);
-        let (mut noise, recorded_action) = noise.split_at(noise.len() - action.len());
-        let mut values = Vec::with_capacity(self.encoding.targets().len());
-        for target in self.encoding.targets() {
-            let distribution = target.head.distribution;
-            let parameters = target.head.parameters(&outputs, 0);
-            let (own, rest) = noise.split_at(distribution.noises());
-            let (deviations, rest) = rest.split_at(DEVIATIONS);
-            noise = rest;
-            values.push(match distribution.deviation(parameters) {
-                Some(deviation) => {
-                    let coupling = Coupling { recorded: deviations[0], least: deviations[1] };
-                    let same_action = self.acts_alike(target.effect, recorded_action, action);
-                    let carried = coupling.correlation(deviation, same_action);
-                    distribution.value(parameters, &[own[0] * carried])
-                }
-                None => distribution.value(parameters, own),
-            });
-        }
-        self.prediction(&values)
+        self.predicted(&outputs, 0, action, noise)
     }
 
     fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise {
-        let outputs = mean_of_members(&self.outputs(state, action));
-        let others: Vec<Block> = (self.encoding.action_table().unwrap_or_default().iter())
-            .map(|other| mean_of_members(&self.outputs(state, other)))
-            .collect();
-        let schema = self.schema();
-        let (outcome_start, next_start) = (schema.outcome_slots().start, schema.next_slots().start);
-        let mut noise = vec![0.0; self.noises()];
-        let mut at = 0;
-        for (index, target) in self.encoding.targets().iter().enumerate() {
-            let observed = match target.slot.checked_sub(next_start) {
-                Some(slot) => next[slot],
-                None => outcomes[target.slot - outcome_start],
-            };
-            let distribution = target.head.distribution;
-            let parameters = target.head.parameters(&outputs, 0);
-            let own = &mut noise[at..][..distribution.noises()];
-            at += distribution.noises();
-            let value = self.encoding.encode_target(index, observed);
-            distribution.noise_of(parameters, value, own);
-            if let Some(recorded) = distribution.deviation(parameters) {
-                let under = |other: &Block| {
-                    distribution.deviation(target.head.parameters(other, 0)).unwrap_or(recorded)
+        let step = Step::new(self.schema(), [state, action, outcomes, next], None);
+        self.noises(&[&step]).remove(0)
+    }
+
+    fn noises(&self, steps: &[&Step]) -> Vec<Noise> {
+        let table = self.encoding.action_table().unwrap_or_default();
+        let rows = Self::own_and_other_actions(steps, &table);
+        let members: Vec<Block> =
+            (0..self.members.len()).map(|member| self.outputs_of_member(member, &rows)).collect();
+        let outputs = mean_of_members(&members);
+        let infer = |(at, step): (usize, &&Step)| {
+            let seen = [&step.action[..], &step.outcomes, &step.next];
+            self.inferred(
+                (&outputs, at),
+                &others(&outputs, (steps.len(), table.len()), at),
+                seen,
+                None,
+            )
+        };
+        steps.iter().enumerate().map(infer).collect()
+    }
+
+    fn members(&self) -> usize {
+        self.members.len()
+    }
+
+    fn draw_noise(
+        &self,
+        member: usize,
+        steps: &[Option<&Step>],
+        count: usize,
+        stream: &mut Stream,
+    ) -> Vec<Vec<Noise>> {
+        let recorded: Vec<&Step> = steps.iter().filter_map(|step| *step).collect();
+        let table = self.encoding.action_table().unwrap_or_default();
+        let rows = Self::own_and_other_actions(&recorded, &table);
+        let outputs = self.outputs_of_member(member, &rows);
+        let mut of_steps = || {
+            let mut at = 0;
+            let draw = |step: Option<&Step>| {
+                let noise = match step {
+                    Some(step) => {
+                        let others = others(&outputs, (recorded.len(), table.len()), at);
+                        let seen = [&step.action[..], &step.outcomes, &step.next];
+                        let noise = self.inferred((&outputs, at), &others, seen, Some(stream));
+                        at += 1;
+                        noise
+                    }
+                    None => self.drawn(stream),
                 };
-                let least = others.iter().map(under).fold(recorded, f64::min);
-                noise[at..][..DEVIATIONS].copy_from_slice(&[recorded, least]);
-            }
-            at += DEVIATIONS;
+                let targets = self.encoding.targets();
+                noise.with_open(targets.iter().map(|_| stream.normal()).collect())
+            };
+            steps.iter().copied().map(draw).collect()
+        };
+        (0..count).map(|_| of_steps()).collect()
+    }
+
+    fn steps_of(
+        &self,
+        member: usize,
+        states: &[Vec<f64>],
+        actions: &[Vec<f64>],
+        noise: &[&Noise],
+    ) -> Vec<Prediction> {
+        let rows: Vec<(&[f64], &[f64])> =
+            states.iter().zip(actions).map(|(state, action)| (&state[..], &action[..])).collect();
+        let outputs = self.outputs_of_member(member, &rows);
+        let steps = actions.iter().zip(noise).enumerate();
+        steps.map(|(row, (action, noise))| self.predicted(&outputs, row, action, noise)).collect()
+    }
+
+    fn surprise(
+        &self,
+        state: &[f64],
+        action: &[f64],
+        outcomes: &[f64],
+        next: &[f64],
+    ) -> Option<Vec<f64>> {
+        let outputs = mean_of_members(&self.outputs(state, action));
+        let mut surprise = vec![0.0; self.structure.effects()];
+        for (at, target) in self.encoding.targets().iter().enumerate() {
+            let value = self.encoding.encode_target(at, self.observed(target, outcomes, next));
+            let parameters = target.head.parameters(&outputs, 0);
+            let mut slopes = vec![0.0; target.head.distribution.parameters()];
+            surprise[target.effect] -=
+                target.head.distribution.log_likelihood(parameters, value, &mut slopes);
         }
-        noise[at..].copy_from_slice(action);
-        Noise::of(noise)
+        Some(surprise)
     }
 
     fn chances(
@@ -92,14 +133,9 @@ impl Dynamics for WorldModel {
         next: &[f64],
     ) -> Vec<Option<f64>> {
         let members = self.outputs(state, action);
-        let schema = self.schema();
-        let (outcome_start, next_start) = (schema.outcome_slots().start, schema.next_slots().start);
         let mut chances = vec![None; self.structure.effects()];
         for target in self.encoding.targets() {
-            let value = match target.slot.checked_sub(next_start) {
-                Some(slot) => next[slot],
-                None => outcomes[target.slot - outcome_start],
-            };
+            let value = self.observed(target, outcomes, next);
             let of_member = |outputs: &Block| {
                 target.head.distribution.chance(target.head.parameters(outputs, 0), value)
             };
@@ -266,6 +302,112 @@ impl WorldModel {
         self.members.iter().map(|member| member.predict(&inputs, &self.structure)).collect()
     }
 
+    /// The states and actions of recorded steps, then every action in every of these states.
+    fn own_and_other_actions<'a>(
+        steps: &[&'a Step],
+        table: &'a [Vec<f64>],
+    ) -> Vec<(&'a [f64], &'a [f64])> {
+        let own = steps.iter().map(|step| (&step.state[..], &step.action[..]));
+        let others =
+            steps.iter().flat_map(|step| table.iter().map(|other| (&step.state[..], &other[..])));
+        own.chain(others).collect()
+    }
+
+    /// The outputs of one member for states and actions: `[effects, rows, columns]`.
+    fn outputs_of_member(&self, member: usize, rows: &[(&[f64], &[f64])]) -> Block {
+        let first = self.schema().action_slots().start;
+        let inputs = self.encoding.inputs(rows.len(), |row, slot| match slot.checked_sub(first) {
+            Some(slot) => rows[row].1[slot],
+            None => rows[row].0[slot],
+        });
+        self.members[member].predict(&inputs, &self.structure)
+    }
+
+    /// The result of an action with this noise, from row `row` of some outputs.
+    fn predicted(&self, outputs: &Block, row: usize, action: &[f64], noise: &Noise) -> Prediction {
+        let no_noise = vec![0.0; self.noise_width()];
+        let values = noise.values().unwrap_or(&no_noise);
+        let (mut values, recorded_action) = values.split_at(values.len() - action.len());
+        let mut results = Vec::with_capacity(self.encoding.targets().len());
+        for (at, target) in self.encoding.targets().iter().enumerate() {
+            let distribution = target.head.distribution;
+            let parameters = target.head.parameters(outputs, row);
+            let (own, rest) = values.split_at(distribution.noises());
+            let (deviations, rest) = rest.split_at(DEVIATIONS);
+            values = rest;
+            results.push(match distribution.deviation(parameters) {
+                Some(deviation) => {
+                    let coupling = Coupling { recorded: deviations[0], least: deviations[1] };
+                    let same_action = self.acts_alike(target.effect, recorded_action, action);
+                    let carried = coupling.correlation(deviation, same_action);
+                    let open = noise.open().map_or(0.0, |open| open[at]);
+                    let rest = (1.0 - carried * carried).max(0.0).sqrt();
+                    distribution.value(parameters, &[own[0] * carried + open * rest])
+                }
+                None => distribution.value(parameters, own),
+            });
+        }
+        self.prediction(&results)
+    }
+
+    /// The noise of a recorded step (action, outcomes and next state): the median of what is possible, or
+    /// drawn from it. The step's own outputs come first, then those of every action in its state, each as
+    /// a block and a row.
+    fn inferred(
+        &self,
+        (outputs, row): (&Block, usize),
+        others: &[(&Block, usize)],
+        [action, outcomes, next]: [&[f64]; 3],
+        mut stream: Option<&mut Stream>,
+    ) -> Noise {
+        let mut noise = vec![0.0; self.noise_width()];
+        let mut at = 0;
+        for (index, target) in self.encoding.targets().iter().enumerate() {
+            let distribution = target.head.distribution;
+            let parameters = target.head.parameters(outputs, row);
+            let own = &mut noise[at..][..distribution.noises()];
+            at += distribution.noises();
+            let value = self.encoding.encode_target(index, self.observed(target, outcomes, next));
+            match &mut stream {
+                Some(stream) => distribution.draw_noise_of(parameters, value, stream, own),
+                None => distribution.noise_of(parameters, value, own),
+            }
+            if let Some(recorded) = distribution.deviation(parameters) {
+                let under = |(other, row): &(&Block, usize)| {
+                    distribution.deviation(target.head.parameters(other, *row)).unwrap_or(recorded)
+                };
+                let least = others.iter().map(under).fold(recorded, f64::min);
+                noise[at..][..DEVIATIONS].copy_from_slice(&[recorded, least]);
+            }
+            at += DEVIATIONS;
+        }
+        noise[at..].copy_from_slice(action);
+        Noise::of(noise)
+    }
+
+    /// Noise of a step that was not recorded. That of numbers is left open.
+    fn drawn(&self, stream: &mut Stream) -> Noise {
+        let mut noise = vec![0.0; self.noise_width()];
+        let mut at = 0;
+        for target in self.encoding.targets() {
+            let distribution = target.head.distribution;
+            if matches!(distribution, Distribution::Bernoulli | Distribution::Categorical(_)) {
+                distribution.draw(stream, &mut noise[at..]);
+            }
+            at += distribution.noises() + DEVIATIONS;
+        }
+        Noise::of(noise)
+    }
+
+    /// The recorded value of a target.
+    fn observed(&self, target: &Target, outcomes: &[f64], next: &[f64]) -> f64 {
+        let schema = self.schema();
+        match target.slot.checked_sub(schema.next_slots().start) {
+            Some(slot) => next[slot],
+            None => outcomes[target.slot - schema.outcome_slots().start],
+        }
+    }
+
     /// Whether two actions are the same in every action variable that an effect depends on.
     fn acts_alike(&self, effect: usize, left: &[f64], right: &[f64]) -> bool {
         let schema = self.schema();
@@ -277,7 +419,7 @@ impl WorldModel {
 
     /// Numbers in the noise of a step: for every target its own noise and the deviations of its
     /// [`Coupling`], then the action.
-    fn noises(&self) -> usize {
+    fn noise_width(&self) -> usize {
         let heads = self.encoding.targets().iter().map(|target| &target.head);
         let own = heads.map(|Head { distribution, .. }| distribution.noises() + DEVIATIONS);
         own.sum::<usize>() + self.schema().action_slots().len()
@@ -309,4 +451,10 @@ fn mean_of_members(outputs: &[Block]) -> Block {
     let count = outputs.len() as f32;
     mean.values.iter_mut().for_each(|value| *value /= count);
     mean
+}
+
+/// Where outputs have those of every action in the state of step `at`: after those of all `steps` themselves.
+fn others(outputs: &Block, (steps, actions): (usize, usize), at: usize) -> Vec<(&Block, usize)> {
+    let first = steps + at * actions;
+    (first..first + actions).map(|row| (outputs, row)).collect()
 }

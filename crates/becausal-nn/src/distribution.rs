@@ -246,6 +246,29 @@ impl Distribution {
 
     /// The noise of an observed value. If a range of noise gives it, the median of that range.
     pub fn noise_of(&self, parameters: &[f32], value: f64, noise: &mut [f64]) {
+        self.noise_within(parameters, value, &mut || 0.5, noise);
+    }
+
+    /// Noise that gives an observed value, drawn from the range of noise that does.
+    pub fn draw_noise_of(
+        &self,
+        parameters: &[f32],
+        value: f64,
+        stream: &mut Stream,
+        noise: &mut [f64],
+    ) {
+        self.noise_within(parameters, value, &mut || stream.unit(), noise);
+    }
+
+    /// The noise of an observed value. `share` says, for each number, which quantile of the range that
+    /// gives the value.
+    fn noise_within(
+        &self,
+        parameters: &[f32],
+        value: f64,
+        share: &mut dyn FnMut() -> f64,
+        noise: &mut [f64],
+    ) {
         match *self {
             Normal { floor } => {
                 let (mean, deviation, _) = scale(parameters, floor);
@@ -254,31 +277,34 @@ impl Distribution {
             Rounded { half, floor } => {
                 let (mean, deviation, _) = scale(parameters, floor);
                 let (a, b) = ((value - half - mean) / deviation, (value + half - mean) / deviation);
-                noise[0] = normal_between(a, b);
+                noise[0] = normal_between(a, b, share());
             }
             Bernoulli => {
-                // Noise above -logit gives 1. The median of the noise that gives this value:
+                // Noise above -logit gives 1.
                 let one = 1.0 / (1.0 + (-f64::from(parameters[0])).exp());
-                let at = if value > 0.5 { 1.0 - 0.5 * one } else { 0.5 * (1.0 - one) };
+                let share = share();
+                let at = if value > 0.5 { 1.0 - share * one } else { share * (1.0 - one) };
                 noise[0] = logistic_quantile(at);
             }
             Categorical(labels) => {
-                // The observed category has the largest sum of logit and noise. Its median, and
-                // then the median of each other sum below it (Oberst and Sontag 2019).
+                // The observed category has the largest sum of logit and noise; each other sum lies
+                // below it (Oberst and Sontag 2019).
                 let total = log_sum(&parameters[..labels]);
                 let seen = index(value, labels);
-                let largest = gumbel_quantile(0.5);
+                let largest = gumbel_quantile(share());
                 for (at, noise) in noise[..labels].iter_mut().enumerate() {
                     let logit = f64::from(parameters[at]) - total;
                     *noise = if at == seen {
                         largest - logit
                     } else {
                         let below = (-(logit - largest).exp()).exp();
-                        gumbel_quantile(0.5 * below).min(largest - logit - 1e-9)
+                        gumbel_quantile(share() * below).min(largest - logit - 1e-9)
                     };
                 }
             }
-            Bounded { floor } => Normal { floor }.noise_of(parameters, arc_tanh(value), noise),
+            Bounded { floor } => {
+                Normal { floor }.noise_within(parameters, arc_tanh(value), share, noise);
+            }
         }
     }
 }
@@ -333,24 +359,25 @@ fn gumbel_quantile(share: f64) -> f64 {
     -(-share.clamp(1e-300, 1.0 - 1e-16).ln()).ln()
 }
 
-/// The median of the standard normal distribution restricted to `a` to `b`.
-fn normal_between(a: f64, b: f64) -> f64 {
+/// A quantile of the standard normal distribution restricted to `a` to `b`.
+fn normal_between(a: f64, b: f64, share: f64) -> f64 {
     if b < 0.0 {
-        return -normal_between(-b, -a);
+        return -normal_between(-b, -a, 1.0 - share);
     }
     if a > 5.0 {
         // The tail falls like e^(-a x) here.
-        let (low, high) = (0.0, 1.0 - (-a * (b - a)).exp());
-        return (a - (1.0 - 0.5 * (low + high)).ln() / a).clamp(a, b);
+        let within = 1.0 - (-a * (b - a)).exp();
+        return (a - (1.0 - share * within).ln() / a).clamp(a, b);
     }
-    let share = if a > 0.0 {
+    if a > 0.0 {
         // From the upper tail, to keep precision.
-        let upper = 0.5 * (log_normal_cdf(-a).exp() + log_normal_cdf(-b).exp());
+        let [above_a, above_b] = [a, b].map(|end| log_normal_cdf(-end).exp());
+        let upper = above_a + share * (above_b - above_a);
         return (-normal_quantile(upper.max(1e-300))).clamp(a, b);
-    } else {
-        0.5 * (normal_cdf(a) + normal_cdf(b))
-    };
-    normal_quantile(share.clamp(1e-300, 1.0 - 1e-16)).clamp(a, b)
+    }
+    let [below_a, below_b] = [a, b].map(normal_cdf);
+    let below = below_a + share * (below_b - below_a);
+    normal_quantile(below.clamp(1e-300, 1.0 - 1e-16)).clamp(a, b)
 }
 
 #[cfg(test)]
@@ -420,13 +447,51 @@ mod tests {
         for (distribution, parameters, values) in ALL {
             for value in values {
                 let mut noise = [0.0; 3];
-                distribution.noise_of(&parameters, value, &mut noise);
-                let again = distribution.value(&parameters, &noise);
                 let half = match distribution {
                     Rounded { half, .. } => half,
                     _ => 1e-6,
                 };
-                assert!((again - value).abs() <= half, "{distribution:?}: {value} became {again}");
+                let reproduces = |noise: &[f64]| {
+                    let again = distribution.value(&parameters, noise);
+                    let near = (again - value).abs() <= half * (1.0 + 1e-9);
+                    assert!(near, "{distribution:?}: {value} became {again}");
+                };
+                distribution.noise_of(&parameters, value, &mut noise);
+                reproduces(&noise);
+                let mut stream = Stream::new(3);
+                for _ in 0..100 {
+                    distribution.draw_noise_of(&parameters, value, &mut stream, &mut noise);
+                    reproduces(&noise);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn noise_drawn_given_values_is_the_noise_of_the_distribution() {
+        // Values are drawn, then their noise, then what other parameters make of it: this must have the
+        // distribution of the other parameters.
+        const DRAWS: usize = 20_000;
+        let others = [[-0.9_f32, 0.0, 0.0], [-0.9, 0.4, 0.2]];
+        for ((distribution, parameters, _), other) in ALL[3..5].iter().zip(others) {
+            let mut stream = Stream::new(8);
+            let mut noise = [0.0; 3];
+            let mut counts = [0_usize; 3];
+            for _ in 0..DRAWS {
+                distribution.draw(&mut stream, &mut noise);
+                let value = distribution.value(parameters, &noise);
+                distribution.draw_noise_of(parameters, value, &mut stream, &mut noise);
+                counts[index(distribution.value(&other, &noise), 3)] += 1;
+            }
+            for (label, count) in counts.iter().enumerate().take(distribution.parameters().max(2)) {
+                let chance = distribution.chance(&other, label as f64).expect("a label");
+                let share = *count as f64 / DRAWS as f64;
+                // Four standard errors.
+                let error = 4.0 * (chance * (1.0 - chance) / DRAWS as f64).sqrt();
+                assert!(
+                    (share - chance).abs() < error,
+                    "{distribution:?} {label}: {share} {chance}"
+                );
             }
         }
     }

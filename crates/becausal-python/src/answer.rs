@@ -129,7 +129,7 @@ impl PyEpisode {
 /// >>> answer = run.why_not(run.recorded(26, 20), "off")
 /// >>> answer.question
 /// 'Why device = heat and not device = off at step 20?'
-/// >>> answer.sentence.startswith("With device = heat instead of device = off")
+/// >>> answer.sentence.startswith("Because after 1 step temperature is")
 /// True
 #[pyclass(name = "Answer", module = "becausal", frozen)]
 pub struct PyAnswer {
@@ -144,16 +144,29 @@ impl PyAnswer {
         self.answer.question()
     }
 
-    /// The answer in one sentence.
+    /// The answer in one or two sentences.
     #[getter]
     fn sentence(&self) -> String {
         self.answer.sentence()
     }
 
-    /// Question, sentence, the steps in between, and the caveats.
+    /// The agent's side: how likely its action was, and which state variables made it choose so; `None` where
+    /// its policy is not known.
+    #[getter]
+    fn choice(&self) -> Option<String> {
+        self.answer.choice()
+    }
+
+    /// Question, answer, the agent's side, how sure it is, what differs, and the caveats that could change it.
     #[getter]
     fn text(&self) -> String {
         self.answer.text()
+    }
+
+    /// The same with every step, influence and caveat.
+    #[getter]
+    fn details(&self) -> String {
+        self.answer.details()
     }
 
     /// Everything as JSON.
@@ -168,7 +181,7 @@ impl PyAnswer {
         self.answer.svg().map_err(error::of)
     }
 
-    /// The reward difference, term by term, as SVG; `None` for *why*, which compares nothing.
+    /// The reward difference, term by term, as SVG; `None` for a *why* without another action.
     #[getter]
     fn waterfall(&self) -> PyResult<Option<String>> {
         Ok(self.answer.worth().map_err(error::of)?.map(|drawing| drawing.svg()))

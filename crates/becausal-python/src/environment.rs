@@ -1,17 +1,18 @@
 //! A Python environment as an [`Environment`], and ours for Python.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use becausal::env::{self, AnyEnvironment, EnvironmentError, Options, StepResult};
+use becausal::env::{self, AnyEnvironment, EnvironmentError, StepResult};
 use becausal::{Environment, Error, Schema};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyMapping};
 
 use crate::bytes::{doubles, of_doubles};
 use crate::error;
+use crate::options::options;
 use crate::policy::Callbacks;
 use crate::schema::PySchema;
+use crate::seed::Seed;
 
 /// An environment behind an adapter of `becausal._gymnasium`.
 ///
@@ -153,7 +154,14 @@ impl Environment for PythonEnvironment {
         let ((state, outcomes), reward, terminated, truncated) =
             step.map_err(|exception| self.failed(exception))?;
         if state.len() != self.state.len() || outcomes.len() != self.outcomes.len() {
-            let words = format!("{}: a step has another number of values", self.schema.name());
+            let words = format!(
+                "{}: a step gave {} states and {} outcomes, expected {} and {} as in the schema",
+                self.schema.name(),
+                state.len(),
+                outcomes.len(),
+                self.state.len(),
+                self.outcomes.len()
+            );
             return Err(self.failed(error::invalid(words)));
         }
         self.actions.extend_from_slice(action);
@@ -182,14 +190,10 @@ pub struct PyBuiltIn {
 impl PyBuiltIn {
     #[new]
     #[pyo3(signature = (id, options=None))]
-    fn new(id: &str, options: Option<BTreeMap<String, String>>) -> PyResult<Self> {
+    fn new(id: &str, options: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
         let wrong = |error: EnvironmentError| error::of(Error::from(error));
         let entry = env::find(id).map_err(wrong)?;
-        let mut chosen = Options::default();
-        for (name, value) in options.unwrap_or_default() {
-            chosen.set(name, value);
-        }
-        let environment = entry.make(&chosen).map_err(wrong)?;
+        let environment = entry.make(&self::options(options)?).map_err(wrong)?;
         Ok(Self { id: entry.id, environment: Mutex::new(environment) })
     }
 
@@ -199,9 +203,9 @@ impl PyBuiltIn {
     }
 
     /// Begins an episode and returns the state.
-    fn reset(&self, seed: u64) -> Vec<f64> {
+    fn reset(&self, seed: Seed) -> Vec<f64> {
         let mut environment = self.locked();
-        environment.reset(seed);
+        environment.reset(seed.0);
         Environment::state(&*environment).to_vec()
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use becausal::Error;
 use becausal::data::{DataError, Problem};
+use becausal::learn::LearningError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
@@ -41,6 +42,7 @@ pub fn of(error: Error) -> PyErr {
     let name = match &error {
         Error::Parameter { .. }
         | Error::Environment(_)
+        | Error::Learning(LearningError::Environment(_))
         | Error::Explain(_)
         | Error::Discovery(_)
         | Error::Fit(_) => "ArgumentError",

@@ -5,6 +5,7 @@
 //! | `work` | long work on threads of its own, while Python listens for Ctrl-C |
 //! | `error` | the library's errors as Python exceptions |
 //! | `schema`, `log`, `run`, `graph`, `answer`, `audit` | the classes |
+//! | `seed`, `options`, `bytes` | arguments as Python gives them |
 //! | `policy`, `environment` | Python objects as [`becausal::Policy`] and [`becausal::Environment`]; ours for Gymnasium |
 //!
 //! Arrays cross the border as bytes: the stable ABI of Python 3.10 has no buffers, and a copy of a log costs
@@ -20,15 +21,22 @@ mod environment;
 mod error;
 mod graph;
 mod log;
+mod making;
+mod options;
 mod policy;
+mod question;
 mod run;
 mod schema;
+mod seed;
+mod view;
 mod work;
 
 use std::ffi::OsString;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+
+use crate::seed::Seed;
 
 /// Runs the program with these arguments and returns its exit code. `complete` adds to every run that is
 /// opened what its folder does not hold: a function from a run to a run.
@@ -43,8 +51,8 @@ fn main(py: Python<'_>, arguments: Vec<OsString>, complete: Option<Py<PyAny>>) -
 
 /// The seed of an episode of a recording.
 #[pyfunction]
-fn episode_seed(seed: u64, episode: u32) -> u64 {
-    becausal::env::episode_seed(seed, episode)
+fn episode_seed(seed: Seed, episode: u32) -> u64 {
+    becausal::env::episode_seed(seed.0, episode)
 }
 
 #[pymodule]
@@ -60,9 +68,13 @@ mod _becausal {
     #[pymodule_export]
     use super::log::{PyLog, assemble, read};
     #[pymodule_export]
-    use super::run::{PyRun, discover, fit, open, train};
+    use super::making::{discover, fit, open, train};
+    #[pymodule_export]
+    use super::run::PyRun;
     #[pymodule_export]
     use super::schema::PySchema;
+    #[pymodule_export]
+    use super::view::PyView;
     #[pymodule_export]
     use super::{episode_seed, main};
 

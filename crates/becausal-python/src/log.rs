@@ -81,6 +81,16 @@ impl PyLog {
         quick(py, move |_| Ok(log.check()?.text("the log")))
     }
 
+    /// In how many rows the recorded reward is not the sum of the schema's terms, and in how many the recorded
+    /// end is not the schema's.
+    fn _contradictions(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        let log = Arc::clone(&self.log);
+        quick(py, move |_| {
+            let check = log.check()?;
+            Ok((check.other_rewards(), check.other_ends()))
+        })
+    }
+
     /// Every column as a NumPy array; categories as their labels.
     fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("becausal._data")?.call_method1("to_dict", (slf,))

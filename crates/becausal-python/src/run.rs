@@ -4,13 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use becausal::env::AnyEnvironment;
-use becausal::model::ModelKind;
 use becausal::progress::{Advance, Listener};
 use becausal::text::counted;
-use becausal::{
-    Answer, Ask, AuditParams, DiscoverParams, Error, FitParams, OpenParams, Record, ReportParams,
-    Run, TrainParams,
-};
+use becausal::{Answer, Ask, AuditParams, Error, Record, ReportParams, Run, Worth};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -21,7 +17,10 @@ use crate::error;
 use crate::graph::PyGraph;
 use crate::log::{PyLog, of_origin};
 use crate::policy::{Callbacks, PythonPolicy};
+use crate::question;
 use crate::schema::PySchema;
+use crate::seed::Seed;
+use crate::view::PyView;
 use crate::work::work;
 
 /// Everything that was learned from a log: schema, data, graph and world model, and the questions they answer.
@@ -29,7 +28,7 @@ use crate::work::work;
 /// >>> run
 /// <Run of Greenhouse: 6 edges, 2,820 transitions>
 /// >>> print(run.why(run.recorded(26, 20)).sentence)  # doctest: +ELLIPSIS
-/// With device = heat at step 20, ...
+/// Because after 1 step temperature is ...
 #[pyclass(name = "Run", module = "becausal", frozen)]
 pub struct PyRun {
     run: Arc<Run>,
@@ -37,7 +36,7 @@ pub struct PyRun {
 }
 
 impl PyRun {
-    fn new(run: Run) -> Self {
+    pub fn new(run: Run) -> Self {
         Self { run: Arc::new(run), callbacks: Arc::default() }
     }
 
@@ -99,7 +98,7 @@ impl PyRun {
         )))
     }
 
-    fn with_adapters(
+    pub fn with_adapters(
         &self,
         environment: Option<Py<PyAny>>,
         policy: Option<Py<PyAny>>,
@@ -144,38 +143,6 @@ pub fn completed(run: Run, function: &Py<PyAny>) -> Result<Run, Error> {
     Python::attach(|py| {
         complete(py).map_err(|exception| Error::File(exception.value(py).to_string()))
     })
-}
-
-/// A moment, or a pair of episode and step of the data.
-fn moment(run: &Run, given: &Bound<'_, PyAny>) -> PyResult<becausal::Moment> {
-    if let Ok(moment) = given.cast::<PyMoment>() {
-        return Ok(moment.get().moment.clone());
-    }
-    let (episode, step): (usize, usize) = given.extract().map_err(|_| {
-        error::invalid(
-            "expected a moment: run.recorded(episode, step), run.play(seed).at(step), or a pair \
-             (episode, step)",
-        )
-    })?;
-    run.recorded(episode, step).map_err(error::of)
-}
-
-/// The parameters of a question.
-fn asking(
-    horizon: Option<usize>,
-    tau: Option<f64>,
-    rewards: Option<&Bound<'_, PyAny>>,
-    discount: Option<f64>,
-) -> PyResult<Ask> {
-    let mut ask = Ask::default();
-    ask.horizon = horizon.unwrap_or(ask.horizon);
-    ask.tau = tau.unwrap_or(ask.tau);
-    ask.discount = discount.unwrap_or(ask.discount);
-    if let Some(rewards) = rewards {
-        let one = rewards.extract::<String>().map(|name| vec![name]);
-        ask.rewards = one.or_else(|_| rewards.extract())?;
-    }
-    Ok(ask)
 }
 
 #[pymethods]
@@ -227,7 +194,8 @@ impl PyRun {
     }
 
     /// How well the model predicts one step ahead, by effect: `error` is the root mean square error over
-    /// the standard deviation; `chance` says how random a label is.
+    /// the standard deviation; `coverage` is the share of the values inside the predicted 90 % interval, where
+    /// noise is predicted; `chance` is how often a label or flag is expected not to be the likeliest one.
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let scored = self.ask(py, None, |run, _| Ok(run.scores()))?;
         let dict = PyDict::new(py);
@@ -237,6 +205,8 @@ impl PyRun {
             one.set_item("change_error", variable.change_error)?;
             one.set_item("explained", variable.explained)?;
             one.set_item("log_likelihood", variable.log_likelihood)?;
+            one.set_item("coverage", variable.coverage)?;
+            one.set_item("chance", variable.chance)?;
             dict.set_item(&variable.name, one)?;
         }
         Ok(dict)
@@ -249,12 +219,14 @@ impl PyRun {
     }
 
     /// An episode that the agent plays from a seed, always with its most likely action.
-    fn play(&self, py: Python<'_>, seed: u64) -> PyResult<PyEpisode> {
-        let episode = self.ask(py, None, move |run, _| run.play(seed))?;
+    fn play(&self, py: Python<'_>, seed: Seed) -> PyResult<PyEpisode> {
+        let episode = self.ask(py, None, move |run, _| run.play(seed.0))?;
         Ok(PyEpisode { episode })
     }
 
-    /// Why was this action taken: what does it lead to?
+    /// Why was this action taken, rather than the agent's second choice?
+    ///
+    /// `horizon` is a number of steps; by default to the end of the episode or until both courses are the same again.
     #[pyo3(signature = (moment, *, horizon=None, tau=None, rewards=None, discount=None))]
     fn why(
         &self,
@@ -265,8 +237,8 @@ impl PyRun {
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
     ) -> PyResult<PyAnswer> {
-        let ask = asking(horizon, tau, rewards, discount)?;
-        let moment = self::moment(&self.run, moment)?;
+        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let moment = question::moment(&self.run, moment)?;
         self.answer(py, |run| run.why(&moment, &ask))
     }
 
@@ -283,10 +255,42 @@ impl PyRun {
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
     ) -> PyResult<PyAnswer> {
-        let ask = asking(horizon, tau, rewards, discount)?;
-        let moment = self::moment(&self.run, moment)?;
-        let action = change(action)?;
+        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let moment = question::moment(&self.run, moment)?;
+        let action = question::change(action)?;
         self.answer(py, |run| run.why_not(&moment, &action, &ask))
+    }
+
+    /// The decisions that are worth a look: `surprising`, `costly`, `close` or `mistakes`, each with its sentence.
+    #[pyo3(signature = (what, *, count=10))]
+    fn find<'py>(
+        &self,
+        py: Python<'py>,
+        what: &str,
+        count: usize,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let known = Worth::ALL.map(Worth::name);
+        let worth = Worth::ALL.into_iter().find(|worth| worth.name() == what).ok_or_else(|| {
+            error::invalid(format!("what: expected {}, got {what:?}", known.join(", ")))
+        })?;
+        let found = self.ask(py, None, move |run, _| run.find(worth, count, &Ask::default()))?;
+        found.iter().map(|found| question::from_json(py, &found.json())).collect()
+    }
+
+    /// The smallest change of the state after which the agent would have taken this action, or any other one; `None`
+    /// where none was found.
+    #[pyo3(signature = (moment, action=None))]
+    fn until_action<'py>(
+        &self,
+        py: Python<'py>,
+        moment: &Bound<'py, PyAny>,
+        action: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let moment = question::moment(&self.run, moment)?;
+        let action = action.map(question::change).transpose()?;
+        let found =
+            self.ask(py, None, move |run, _| run.until_action(&moment, action.as_deref()))?;
+        found.map(|found| question::from_json(py, &found.json())).transpose()
     }
 
     /// What if the state, the action or both had been different: `temperature=25`, or a dict?
@@ -302,23 +306,26 @@ impl PyRun {
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
     ) -> PyResult<PyAnswer> {
-        let ask = asking(horizon, tau, rewards, discount)?;
-        let moment = self::moment(&self.run, moment)?;
-        let change = self::change(change)?;
+        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let moment = question::moment(&self.run, moment)?;
+        let change = question::change(change)?;
         self.answer(py, |run| run.what_if(&moment, &change, &ask))
     }
 
     /// How often the answers hold in the environment: under the agent's policy if it is known, otherwise
     /// under random actions. `policy="random"` asks for random actions.
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (*, states=200, horizon=5, discount=1.0, seed=0, policy=None, progress=None))]
+    #[pyo3(
+        signature = (*, states=200, horizon=5, discount=1.0, seed=Seed(0), policy=None, progress=None),
+        text_signature = "($self, *, states=200, horizon=5, discount=1.0, seed=0, policy=None, progress=None)"
+    )]
     fn audit(
         &self,
         py: Python<'_>,
         states: usize,
         horizon: usize,
         discount: f64,
-        seed: u64,
+        seed: Seed,
         policy: Option<&str>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyAudit> {
@@ -329,6 +336,7 @@ impl PyRun {
         }
         let at_random = policy.is_some() || self.run.policy().is_none();
         let audit = self.ask(py, progress, move |run, progress| {
+            let seed = seed.0;
             let params =
                 AuditParams { states, horizon, discount, seed, progress, ..AuditParams::default() };
             if at_random { run.audit_at_random(&params) } else { run.audit(&params) }
@@ -344,7 +352,7 @@ impl PyRun {
         py: Python<'_>,
         path: PathBuf,
         episode: Option<usize>,
-        episode_seed: Option<u64>,
+        episode_seed: Option<Seed>,
         steps: usize,
         horizon: usize,
         states: usize,
@@ -355,7 +363,7 @@ impl PyRun {
             let made_by = Vec::new();
             run.report(&ReportParams {
                 episode,
-                episode_seed,
+                episode_seed: episode_seed.map(|seed| seed.0),
                 steps,
                 horizon,
                 states,
@@ -368,9 +376,15 @@ impl PyRun {
             .map_err(|problem| error::raised("FileError", format!("{}: {problem}", path.display())))
     }
 
-    /// Opens a page about the run in the browser, and returns its path.
-    fn view<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("becausal._progress")?.call_method1("view", (slf,))
+    /// Opens the run in the browser: ask about any step, with any other action or state. The page works as long as the
+    /// view that is returned is kept, or until its `stop()`.
+    #[pyo3(signature = (*, port=0, open=true))]
+    fn view(&self, py: Python<'_>, port: u16, open: bool) -> PyResult<PyView> {
+        let view = PyView::start(Arc::clone(&self.run), port)?;
+        if open {
+            py.import("webbrowser")?.call_method1("open", (view.address(),))?;
+        }
+        Ok(view)
     }
 
     /// Writes the run into a folder; `becausal.open` reads it.
@@ -422,156 +436,4 @@ impl PyRun {
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("becausal._html")?.call_method1("run", (slf,))
     }
-}
-
-/// A change as the user gives it: text, a number, or a dict.
-fn change(given: &Bound<'_, PyAny>) -> PyResult<String> {
-    if let Ok(dict) = given.cast::<PyDict>() {
-        let part = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| -> PyResult<String> {
-            Ok(format!("{}={}", name.str()?, plain(&value)?))
-        };
-        return Ok(dict.iter().map(part).collect::<PyResult<Vec<String>>>()?.join(","));
-    }
-    plain(given)
-}
-
-fn plain(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let text = value.str()?.to_string();
-    let is_flag = value.is_instance_of::<pyo3::types::PyBool>();
-    Ok(if is_flag { text.to_lowercase() } else { text })
-}
-
-/// A graph as the user gives it: an object, or the path of a `graph.json`.
-fn with_graph(params: FitParams, given: &Bound<'_, PyAny>) -> PyResult<FitParams> {
-    if let Ok(graph) = given.cast::<PyGraph>() {
-        return Ok(params.graph(graph.get().needed()?.clone()));
-    }
-    let path: PathBuf = given.extract()?;
-    params.graph_file(&path).map_err(|error| error::of_path(error, &path))
-}
-
-/// Learns from a log.
-#[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-#[pyo3(signature = (log, *, seed=0, eta=None, graph=None, model="causal", members=None, steps=None, held_out=None, test=None, compare=false, progress=None))]
-pub fn fit(
-    py: Python<'_>,
-    log: &Bound<'_, PyLog>,
-    seed: u64,
-    eta: Option<f64>,
-    graph: Option<&Bound<'_, PyAny>>,
-    model: &str,
-    members: Option<usize>,
-    steps: Option<usize>,
-    held_out: Option<f64>,
-    test: Option<&Bound<'_, PyLog>>,
-    compare: bool,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<PyRun> {
-    let kind = ModelKind::of(model).ok_or_else(|| {
-        error::invalid(format!("`model` is {model:?}, expected \"causal\", \"full\" or \"mlp\""))
-    })?;
-    let mut params = FitParams::default().seed(seed).model(kind).compare(compare);
-    if let Some(eta) = eta {
-        params = params.eta(eta);
-    }
-    if let Some(members) = members {
-        params = params.members(members);
-    }
-    if let Some(steps) = steps {
-        params = params.steps(steps);
-    }
-    if let Some(share) = held_out {
-        params = params.held_out(share);
-    }
-    if let Some(test) = test {
-        params = params.test(becausal::Log::clone(&test.get().log));
-    }
-    if let Some(graph) = graph {
-        params = with_graph(params, graph)?;
-    }
-    let given = Arc::clone(&log.get().log);
-    let run = work(py, progress, None, move |listener| {
-        becausal::fit(&given, &params.progress(listener))
-    })?;
-    let run = PyRun::new(run);
-    let (environment, policy) = (&log.get().environment, &log.get().policy);
-    if environment.is_none() && policy.is_none() {
-        return Ok(run);
-    }
-    let cloned = |object: &Option<Py<PyAny>>| object.as_ref().map(|it| it.clone_ref(py));
-    run.with_adapters(cloned(environment), cloned(policy))
-}
-
-/// Discovers the causal graph of a log.
-#[pyfunction]
-#[pyo3(signature = (log, *, seed=0, eta=None, progress=None))]
-pub fn discover(
-    py: Python<'_>,
-    log: &Bound<'_, PyLog>,
-    seed: u64,
-    eta: Option<f64>,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<PyGraph> {
-    let log = Arc::clone(&log.get().log);
-    let schema = Arc::clone(log.schema());
-    let graph = work(py, progress, None, move |progress| {
-        let params = DiscoverParams { eta, seed, progress, ..DiscoverParams::default() };
-        Ok(becausal::discover(log.transitions(), &params)?)
-    })?;
-    Ok(PyGraph { schema, graph: Some(graph) })
-}
-
-/// Opens the folder of a run.
-#[pyfunction]
-#[pyo3(signature = (path, *, progress=None))]
-pub fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<PyRun> {
-    let is_there = path.exists();
-    if !is_there {
-        return Err(error::raised(
-            "NotFoundError",
-            format!("{}: there is no such folder", path.display()),
-        ));
-    }
-    let run = work(py, progress, None, move |listener| {
-        Run::open_with(&path, &OpenParams::default().progress(listener))
-    })?;
-    Ok(PyRun::new(run))
-}
-
-/// Learns to act in a built-in environment, in a folder.
-#[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-#[pyo3(signature = (environment, path, *, preset="default", steps=None, until=None, seed=0, settings=None, options=None, progress=None))]
-pub fn train(
-    py: Python<'_>,
-    environment: String,
-    path: PathBuf,
-    preset: &str,
-    steps: Option<usize>,
-    until: Option<f64>,
-    seed: u64,
-    settings: Option<String>,
-    options: Option<std::collections::BTreeMap<String, String>>,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<PyRun> {
-    let mut params = TrainParams::default().preset(preset).seed(seed);
-    let mut chosen = becausal::env::Options::default();
-    for (name, value) in options.unwrap_or_default() {
-        chosen.set(name, value);
-    }
-    params = params.options(chosen);
-    if let Some(steps) = steps {
-        params = params.steps(steps);
-    }
-    if let Some(until) = until {
-        params = params.until(until);
-    }
-    if let Some(settings) = settings {
-        params = params.change(settings, "settings");
-    }
-    let run = work(py, progress, None, move |listener| {
-        becausal::train(&environment, &path, &params.progress(listener))
-    })?;
-    Ok(PyRun::new(run))
 }

@@ -69,18 +69,20 @@ impl PySchema {
     ///
     /// `names` are those of the observation's numbers, `actions` the labels of a discrete action or the names
     /// of a continuous one. `reward` is an expression or a dict of named expressions, `end` an expression.
-    /// What is not given is learned, as the outcomes `paid` and `over`.
+    /// What is not given is learned, as the outcomes `paid` and `over`. `angles` are the names of numbers that are
+    /// angles in radians, which jump where the circle closes: each becomes two states, its cosine and its sine.
     #[staticmethod]
-    #[pyo3(signature = (env, *, names=None, actions=None, reward=None, end=None))]
+    #[pyo3(signature = (env, *, names=None, actions=None, reward=None, end=None, angles=None))]
     fn of<'py>(
         env: &Bound<'py, PyAny>,
         names: Option<&Bound<'py, PyAny>>,
         actions: Option<&Bound<'py, PyAny>>,
         reward: Option<&Bound<'py, PyAny>>,
         end: Option<&Bound<'py, PyAny>>,
+        angles: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let helper = env.py().import("becausal._gymnasium")?;
-        helper.call_method1("schema_of", (env, names, actions, reward, end))
+        helper.call_method1("schema_of", (env, names, actions, reward, end, angles))
     }
 
     /// The name of the environment.

@@ -49,7 +49,6 @@ def test_an_sb3_agent_acts_as_it_does_itself(cart) -> None:
     adapter = log._adapters()[1]
     weights = adapter.weigh(seen[:5], 5)
     assert weights.shape == (5, 2) and np.allclose(weights.sum(axis=1), 1.0)
-    assert adapter.value(seen[:5], 5).shape == (5,)
 
 
 def test_audits_with_an_sb3_agent_are_the_same_each_time(cart) -> None:
@@ -140,34 +139,34 @@ def test_onnx_files(cart, tmp_path) -> None:
 
 def test_minari_datasets(tmp_path, monkeypatch) -> None:
     minari = pytest.importorskip("minari")
+    pytest.importorskip("jax", reason="minari collects with it")
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    from minari.dataset.episode_data import EpisodeData
 
-    rng = np.random.default_rng(0)
-    episodes = [
-        EpisodeData(
-            id=number,
-            observations=rng.normal(size=(21, 4)).astype(np.float32),
-            actions=rng.integers(2, size=20),
-            rewards=np.ones(20),
-            terminations=np.arange(20) == 19,
-            truncations=np.zeros(20, dtype=bool),
-            infos={},
-        )
-        for number in range(5)
-    ]
+    def collected(id: str, name: str, episodes: int) -> "minari.MinariDataset":
+        env = minari.DataCollector(gymnasium.make(id))
+        env.action_space.seed(0)
+        for seed in range(episodes):
+            env.reset(seed=seed)
+            over = False
+            while not over:
+                _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+                over = terminated or truncated
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return env.create_dataset(dataset_id=name)
 
-    class Dataset:
-        observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (4,), np.float32)
-        action_space = gymnasium.spaces.Discrete(2)
-
-        def iterate_episodes(self):
-            return iter(episodes)
-
-    assert minari
-    log = becausal.read(Dataset())
-    assert len(log) == 100 and log.episodes == 5
-    assert log.schema.rewards == {"survival": "if(over, 0, 1.0)"}
+    carts = collected("CartPole-v1", "cart/test-v0", 20)
+    log = becausal.read(carts)
+    assert (len(log), log.episodes) == (carts.total_steps, 20)
+    assert log.schema == becausal.Schema.read("CartPole-v1") and log._contradictions()[1] == 0
+    by_id = becausal.read("cart/test-v0", env="CartPole-v1")
+    assert by_id.to_dict()["angle"].tolist() == log.to_dict()["angle"].tolist()
+    assert becausal.fit(by_id, members=1, steps=20).has_environment
+    taxi = collected("Taxi-v4", "taxi/test-v0", 2)
+    log = becausal.read(taxi)
+    assert log.schema.states == ["row", "column", "passenger", "destination"] and log.schema.actions == ["drive"]
+    with pytest.raises(FileNotFoundError, match="nothing/here-v0"):
+        becausal.read("nothing/here-v0")
 
 
 def test_agents_can_be_trained_in_our_environments() -> None:
@@ -216,3 +215,16 @@ def test_agents_of_other_spaces_and_threads_of_torch(cart) -> None:
     other = sb3.PPO("MlpPolicy", three, n_steps=64)
     with pytest.raises(ValueError, match="the agent acts in Discrete"):
         becausal.record("MountainCar-v0", other, rows=10)
+
+
+def test_a_vector_environment_of_sb3_is_recorded_as_the_one_it_is_made_of() -> None:
+    from stable_baselines3.common.env_util import make_vec_env
+    from stable_baselines3.common.vec_env import VecFrameStack, VecNormalize
+
+    env = VecNormalize(make_vec_env("CartPole-v1", 2))
+    agent = sb3.PPO("MlpPolicy", env, n_steps=64, seed=0).learn(128)
+    log = becausal.record(env, agent, rows=100)
+    alone = becausal.record("CartPole-v1", agent, rows=100)
+    assert log.to_dict()["angle"].tolist() == alone.to_dict()["angle"].tolist()
+    with pytest.raises(ValueError, match="VecFrameStack changes what its environments"):
+        becausal.record(VecFrameStack(make_vec_env("CartPole-v1", 2), 3), rows=50)

@@ -97,6 +97,15 @@ def test_frames_of_pandas_and_polars() -> None:
     assert again.to_dict()["height'"].tolist() == [1.0, 2.0, 6.0]
 
 
+def test_the_index_of_a_pandas_frame_is_no_variable(tmp_path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = becausal.read(columns(), schema=HOVER).to_pandas().set_index(pandas.Index(["a", "b", "c"]))
+    frame.to_parquet(tmp_path / "log.parquet")
+    assert "__index_level_0__" in (tmp_path / "log.parquet").read_bytes().decode("latin1")
+    assert len(becausal.read(tmp_path / "log.parquet", schema=HOVER)) == 3
+
+
 def test_graphs_become_frames_and_networks(run) -> None:
     assert {pair["verdict"] for pair in run.graph.pairs} <= {"edge", "none", "untestable"}
     pandas = pytest.importorskip("pandas")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,32 @@ def test_questions_are_answered_in_words_pictures_and_json(run) -> None:
         assert json.loads(answer.json)
         html = answer._repr_html_()
         assert "<svg " in html and "<script" not in html
-    assert run.why(moment).waterfall is None
+        assert answer.sentence in answer.details
+    assert run.why(moment).waterfall.startswith("<svg ")
     assert run.why_not(moment, "off").waterfall.startswith("<svg ")
+
+
+def test_decisions_worth_a_look_are_found(run) -> None:
+    costly = run.find("costly", count=3)
+    assert 0 < len(costly) <= 3 and costly[0]["amount"] >= costly[-1]["amount"] > 0
+    assert costly[0]["sentence"].startswith("Because ")
+    assert run.find("surprising", count=1)[0]["episode"] is not None
+    assert run.find("close") == [], "nobody knows its policy"
+    with pytest.raises(ValueError, match="surprising, costly, close, mistakes"):
+        run.find("boring")
+    with pytest.raises(becausal.MissingError, match="policy"):
+        run.until_action(run.recorded(26, 20), "off")
+
+
+def test_a_run_is_shown_in_the_browser(run) -> None:
+    view = run.view(open=False)
+    with urllib.request.urlopen(view.address) as page:
+        assert b"<html" in page.read()
+    address = view.address.split("#")[0].split("?")[0]
+    view.stop()
+    view.stop()
+    with pytest.raises(OSError):
+        urllib.request.urlopen(address, timeout=2)
 
 
 def test_a_run_survives_its_folder(run, tmp_path) -> None:
@@ -100,6 +125,11 @@ def test_the_program_says_what_is_wrong_by_its_exit_code() -> None:
         (lambda run, log: becausal.open("none"), FileNotFoundError, "none"),
         (lambda run, log: becausal.Schema.read("none.toml"), FileNotFoundError, "none.toml"),
         (lambda run, log: becausal.Schema("[state]\nx = 3"), becausal.SchemaError, "line 2"),
+        (lambda run, log: run.play(-1), ValueError, "the seed is -1, expected"),
+        (lambda run, log: run.audit(seed=2**64), ValueError, "the seed is 18446744073709551616, expected"),
+        (lambda run, log: becausal.fit(log, seed=0.5), ValueError, "the seed is 0.5, expected"),
+        (lambda run, log: becausal.discover(log, seed="1"), ValueError, "the seed is '1', expected"),
+        (lambda run, log: becausal.train("LunarLander-v3", "none", options={"gravity": True}), ValueError, "true"),
     ],
 )
 def test_what_is_wrong_is_said(wrong, error, words, run, log) -> None:
@@ -221,3 +251,31 @@ def test_a_report_is_one_page(run, tmp_path: Path) -> None:
     run.report(tmp_path / "report.html", steps=2)
     page = (tmp_path / "report.html").read_text()
     assert page.startswith("<!") and "</html>" in page
+
+
+def test_scores_say_how_random_a_value_is(run) -> None:
+    scores = run.scores()
+    assert set(scores) == set(run.graph.effects)
+    for score in scores.values():
+        assert set(score) == {"error", "change_error", "explained", "log_likelihood", "coverage", "chance"}
+    # All variables of the greenhouse are numbers, which have no most likely label.
+    assert scores["temperature'"]["chance"] is None
+
+
+def test_the_program_can_be_run_several_times_in_one_process(greenhouse, tmp_path, capfd) -> None:
+    from becausal import _program
+
+    before = signal.getsignal(signal.SIGINT)
+    words = ["discover", str(greenhouse / "log.csv"), "--schema", str(greenhouse / "schema.toml"), "--ignore", "timestamp"]
+    words += ["-o", str(tmp_path / "graph.json")]
+    told = []
+    for threads in ("1", "2", "3"):
+        assert _program.main([*words, "--threads", threads]) == 0
+        told.append(capfd.readouterr().out)
+    assert "6 edges" in told[0] and len(set(told)) == 1
+    assert signal.getsignal(signal.SIGINT) is before
+    codes: list[int] = []
+    thread = threading.Thread(target=lambda: codes.append(_program.main([*words, "--threads", "2"])))
+    thread.start()
+    thread.join()
+    assert codes == [0]

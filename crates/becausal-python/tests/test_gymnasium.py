@@ -138,14 +138,18 @@ def test_names_and_labels_are_checked() -> None:
 
 def test_few_rewards_are_labels_and_a_constant_reward_is_about_the_end() -> None:
     right = lambda observation: 1  # noqa: E731
-    log = becausal.record(Corridor, right, rows=2000)
+    log = becausal.record(Corridor, right, rows=2000, reward="learn")
     assert log.schema.outcomes == ["paid", "over"]
     paid = log.to_dict()["paid"]
     assert set(paid) == {"pays 0", "pays 1"}
     assert "sum to the recorded reward in every row" in log.check()
-    log = becausal.record(lambda: Corridor(reward="constant"), right, rows=2000)
+    constant = lambda: Corridor(reward="constant")  # noqa: E731
+    log = becausal.record(constant, right, rows=2000, reward="learn")
     assert log.schema.outcomes == ["over"]
     assert log.schema.rewards == {"survival": "if(over, 0, 1.0)"}
+    log = becausal.record(constant, right, rows=2000)
+    assert log.schema.outcomes == []
+    assert log.schema.rewards == {"survival": f"if({log.schema.end}, 0, 1.0)"}
 
 
 def test_rewards_and_ends_can_be_given() -> None:
@@ -252,7 +256,7 @@ def test_what_an_agent_raises_reaches_the_caller(car) -> None:
     with pytest.raises(Tired):
         tired.audit(states=20)
     calls.clear()
-    assert tired.why((0, 0)).sentence, "it can be asked again"
+    assert tired.why((0, 0), horizon=1).sentence, "it can be asked again"
 
 
 def test_threads_may_ask_about_one_agent(car) -> None:
@@ -283,7 +287,7 @@ def test_what_an_environment_raises_reaches_the_caller() -> None:
 
     with pytest.raises(RuntimeError, match="the motor is broken"):
         becausal.record(Broken, rows=1000)
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match="is nan, expected a finite number"):
         becausal.record(lambda: Corridor(reward="nan"), rows=100)
 
 
@@ -533,7 +537,7 @@ def test_values_of_several_categories_are_checked() -> None:
 
 
 def test_seeds_and_ids() -> None:
-    with pytest.raises(ValueError, match="`seed` is -1"):
+    with pytest.raises(ValueError, match="the seed is -1"):
         becausal.record("MountainCar-v0", rows=10, seed=-1)
     assert becausal.Schema.of("gymnasium.envs:MountainCar-v0").states == ["position", "velocity"]
     with pytest.raises(ValueError, match="no_such_module"):
@@ -565,3 +569,40 @@ def test_own_rows_are_read_again() -> None:
     assert (again.own == log.own).all()
     with pytest.raises(ValueError, match="`env` is for episodes"):
         becausal.read(log.to_dict(), schema=log.schema, env="MountainCar-v0")
+
+
+def test_vector_environments_are_recorded_as_the_ones_they_are_made_of() -> None:
+    vector = gymnasium.vector
+    expected = becausal.record("MountainCar-v0", rows=300).to_dict()
+    for env in (
+        gymnasium.make_vec("MountainCar-v0", num_envs=2, vectorization_mode="sync"),
+        vector.SyncVectorEnv([lambda: gymnasium.make("MountainCar-v0")] * 2),
+        gymnasium.wrappers.vector.RecordEpisodeStatistics(gymnasium.make_vec("MountainCar-v0", num_envs=2)),
+    ):
+        log = becausal.record(env, rows=300)
+        assert log.origin["environment"] == "gym:MountainCar-v0"
+        for name, values in log.to_dict().items():
+            assert values.tolist() == expected[name].tolist(), name
+        env.close()
+    cart = gymnasium.make_vec("CartPole-v1", num_envs=2)
+    assert becausal.record(cart, rows=50).origin["environment"] == "gym:CartPole-v1"
+    made = vector.SyncVectorEnv([lambda: Corridor()] * 2)
+    assert len(becausal.record(made, rows=50)) == 50
+    scaled = gymnasium.wrappers.vector.NormalizeObservation(cart)
+    with pytest.raises(ValueError, match="NormalizeObservation changes what its environments"):
+        becausal.record(scaled, rows=50)
+
+
+def test_the_agents_side_is_told_where_there_is_something_to_tell(car, run) -> None:
+    choice = car.why(car.play(seed=3).at(10)).choice
+    assert choice is None or "push" in choice
+    assert run.why((26, 20)).choice is None, "nobody knows the policy of the greenhouse"
+
+    class Torn:
+        def probabilities(self, observation):
+            return [0.2, 0.1, 0.7]
+
+    torn = becausal.fit(becausal.record("MountainCar-v0", Torn(), rows=400), members=1, steps=20)
+    answer = torn.why((0, 1))
+    assert "%" in answer.choice and answer.choice in answer.text and "push" in answer.choice
+    assert answer.choice.split("\n")[0] in answer._repr_html_()

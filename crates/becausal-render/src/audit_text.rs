@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::number::counted;
 use super::text::{Alignment, Table};
-use becausal_explain::{Audit, Group, Line, Measure, Scores};
+use becausal_explain::{Audit, Certainty, Group, Line, Measure, Scores};
 
 /// An audit as text and as JSON.
 pub trait AuditText {
@@ -118,12 +118,20 @@ impl AuditText for Audit {
              sign, error: of the difference in reward; the sign in the {} where it is not negligible\n\
              best: the action with the most reward, in the {} where actions differ\n\
              reward terms that differ: precision {}, recall {}\n\
-             end of the episode: {}\n",
+             end of the episode: {}\n\
+             told because their interval leaves out 0: {} changes, {} of them right, direction and all\n\
+             intervals for nine in ten: {} of the reward differences are inside theirs, {} of the values of numbers\n\
+             right signs: {}\n",
             counted(whole(own, Measure::Sign), "case"),
             counted(whole(own, Measure::BestAction), "state"),
             score(own, Measure::TermPrecision),
             score(own, Measure::TermRecall),
             score(own, Measure::Ends),
+            whole(own, Measure::Told),
+            score(own, Measure::Told),
+            score(own, Measure::WorthHeld),
+            score(own, Measure::ValueHeld),
+            when(own),
         );
         let mut columns = vec!["variable".to_owned()];
         columns.extend(Measure::OF_VARIABLES.map(|measure| heading(measure).to_owned()));
@@ -187,6 +195,14 @@ impl AuditText for Audit {
             .iter()
             .map(|(name, scores)| (name.clone(), values(scores, &Measure::OF_VARIABLES)))
             .collect();
+        let certainty: Map<String, Value> = Certainty::ALL
+            .iter()
+            .map(|&certainty| {
+                let measure = Measure::when(certainty);
+                let of = json!({ "sign": value(measure), "cases": whole(own, measure) });
+                (certainty.word().to_owned(), of)
+            })
+            .collect();
         json!({
             "cases": self.cases,
             "precision": value(Measure::Precision),
@@ -211,6 +227,10 @@ impl AuditText for Audit {
             "term_precision": value(Measure::TermPrecision),
             "term_recall": value(Measure::TermRecall),
             "ends": value(Measure::Ends),
+            "told": value(Measure::Told),
+            "worth_held": value(Measure::WorthHeld),
+            "value_held": value(Measure::ValueHeld),
+            "certainty": certainty,
             "intervals": intervals(own, &Measure::ALL),
             "by_variable": by_variable,
             "influence": influence(self),
@@ -240,6 +260,20 @@ fn groups_table(text: &mut String, groups: &[Group]) {
     });
     table(text, &columns, rows.collect());
     text.push('\n');
+}
+
+/// How often the sign is right in answers that are sure, likely, or a guess.
+fn when(scores: &Scores) -> String {
+    let words = Certainty::ALL.iter().rev().map(|&certainty| {
+        let measure = Measure::when(certainty);
+        format!(
+            "{} in the {} called {}",
+            score(scores, measure),
+            counted(whole(scores, measure), "answer"),
+            certainty.word()
+        )
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// The interval of a score.

@@ -4,16 +4,12 @@ use std::fmt::Write;
 
 use super::evidence_text::doubts;
 use super::explained::{ContrastView, WhyView};
-use super::why_text::{basis, capital};
-use super::words::{
-    action, after, be, counted, instead, list, more, number, over_next, signed, title, value,
-};
+use super::why_text::capital;
+use super::words::{action, after, be, counted, instead, more, number, signed, title, value};
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Node, Part, Trajectory};
 use becausal_explain::{CreditPart, Doubt, Fact};
 
-/// The maximum number of differences in the sentence; the rest is counted.
-const MAX_IN_SENTENCE: usize = 3;
 /// The maximum number of lines for a step and for the reward difference; the rest is counted.
 const MAX_LINES: usize = 8;
 
@@ -30,10 +26,10 @@ impl ContrastView<'_> {
         if self.is_what_if() { (other, this) } else { (this, other) }
     }
 
-    /// The trajectories of [`chains`](Self::chains), in the same order.
-    fn trajectories(&self) -> (&Trajectory, &Trajectory) {
-        let (this, other) = self.chains();
-        (this.trajectory(), other.trajectory())
+    /// Both courses over the whole horizon, in the order of [`chains`](Self::chains).
+    pub(super) fn courses_in_asked_order(&self) -> (&Trajectory, &Trajectory) {
+        let [this, other] = &self.courses;
+        if self.is_what_if() { (other, this) } else { (this, other) }
     }
 
     /// The [`subjects`](Self::subjects) in the order of [`chains`](Self::chains).
@@ -84,120 +80,35 @@ impl ContrastView<'_> {
         }
     }
 
-    /// The explanation in one sentence, from the minimally complete contrastive explanation.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let (this, other) = self.subjects_in_asked_order();
-        let trajectory = self.factual.chain.trajectory();
-        let schema = trajectory.schema();
-        let steps = over_next(trajectory.len());
-        let start = format!("With {this} instead of {other} at step {}", trajectory.first());
-        if self.factual.chain.is_empty() && self.counterfactual.chain.is_empty() {
-            return format!(
-                "{start}: no influence above {} leads to a reward {steps}, either way.",
-                self.factual.chain.graph().tau()
-            );
-        }
-        let differing = self.differing();
-        let difference = self.in_asked_direction(self.credit.difference());
-        if differing.is_empty() && difference == 0.0 {
-            return format!("{start}, no reward and nothing that a reward reads differs {steps}.");
-        }
-        let mut words: Vec<String> = differing
-            .iter()
-            .take(MAX_IN_SENTENCE)
-            .filter_map(|&node| self.differs_in_words(schema, node))
-            .collect();
-        if differing.len() > MAX_IN_SENTENCE {
-            words.push(more(differing.len() - MAX_IN_SENTENCE, "differ"));
-        }
-        let worth = match difference {
-            more if more > 0.0 => format!("earns {} more reward", number(more, 3)),
-            less if less < 0.0 => format!("earns {} less reward", number(-less, 3)),
-            _ => "earns the same reward".to_owned(),
-        };
-        let terms = self.terms(schema);
-        let terms = if terms.is_empty() { String::new() } else { format!(": {}", list(&terms)) };
-        let because = if words.is_empty() { String::new() } else { format!(", {}", list(&words)) };
-        format!(
-            "{start}{because}; the agent {worth} {steps}{terms} ({}; the other course is predicted).",
-            basis(trajectory)
-        )
-    }
-
-    /// The differences of reward terms that are not 0.
-    fn terms(&self, schema: &Schema) -> Vec<String> {
-        let terms = self.credit.by_term().into_iter().filter(|(_, difference)| *difference != 0.0);
-        let words = |(term, d): (usize, f64)| {
-            format!("{} {}", schema.rewards()[term].name, signed(self.in_asked_direction(d)))
-        };
-        terms.map(words).collect()
-    }
-
-    /// For every variable of the contrast, the node of the step in which it differs most.
-    fn differing(&self) -> Vec<Node> {
-        let mut largest: Vec<Node> = Vec::new();
-        let facts = self.minimal.factual.iter().chain(&self.minimal.counterfactual);
-        let mut nodes: Vec<Node> = facts.map(|fact| fact.node).collect();
-        nodes.sort_unstable();
-        for node in nodes {
-            if node.part == Part::Reward || node.after() == 0 || self.differs(node) != Some(true) {
-                continue;
-            }
-            match largest.iter_mut().find(|l| l.part == node.part && l.index == node.index) {
-                Some(known) if self.distance(node) >= self.distance(*known) => *known = node,
-                Some(_) => {}
-                None => largest.push(node),
-            }
-        }
-        largest.sort_by_key(|node| (node.after(), *node));
-        largest
-    }
-
-    /// The distance between the two values of a node.
-    fn distance(&self, node: Node) -> f64 {
-        let (this, other) = self.trajectories();
-        match (this.value(node), other.value(node)) {
-            (Some(this), Some(other)) => this.iter().zip(other).map(|(a, b)| (a - b).abs()).sum(),
-            _ => 0.0,
-        }
-    }
-
-    /// `after 4 steps marines are 6 instead of 0`.
-    fn differs_in_words(&self, schema: &Schema, node: Node) -> Option<String> {
-        let (this, other) = self.trajectories();
-        let (this, other) = (this.value(node)?, other.value(node)?);
-        let (this, other) = instead(node.variable(schema), this, other);
-        let name = title(schema, node);
-        let chance = self.chance_in_words(node, &this, &other);
-        Some(format!(
-            "{} {name} {} {this} instead of {other}{chance}",
-            after(node.after()),
-            be(name)
-        ))
-    }
-
     /// ` (false has a probability of 62 %)`: of the value in the course that did not happen, if it is up
     /// to chance.
-    fn chance_in_words(&self, node: Node, this: &str, other: &str) -> String {
+    pub(super) fn chance_in_words(&self, node: Node, this: &str, other: &str) -> String {
         let predicted = if self.is_what_if() { this } else { other };
         self.chance(node).map_or_else(String::new, |chance| {
             format!(" ({predicted} has a probability of {:.0} %)", 100.0 * chance)
         })
     }
 
-    /// The question, the answer in one sentence, the differences step by step, the reward difference,
-    /// and the caveats.
+    /// The question, the answer in a sentence or two, the agent's side, how sure it is, what differs and what it is
+    /// worth, and the caveats that could change the answer.
     #[must_use]
     pub fn text(&self) -> String {
-        let trajectory = self.factual.chain.trajectory();
+        let choice = WhyView(&self.factual).choice();
+        self.told(&self.question(), &self.sentence(), choice.as_deref())
+    }
+
+    /// Everything: the differences step by step, every reward difference, every caveat.
+    #[must_use]
+    pub fn details(&self) -> String {
+        let trajectory = &self.courses[0];
         let schema = trajectory.schema();
         let mut text = format!("{}\n\n{}\n", self.question(), self.sentence());
         if let Some(choice) = WhyView(&self.factual).choice() {
             let _ = writeln!(text, "\n{choice}");
         }
-        self.steps(&mut text, schema);
-        self.worth(&mut text, schema);
+        let _ = writeln!(text, "\n{}", self.certainty());
+        self.list_steps(&mut text, schema);
+        self.worth_in_parts(&mut text, schema);
         doubts(&mut text, schema, trajectory, &self.all_doubts());
         text
     }
@@ -205,11 +116,12 @@ impl ContrastView<'_> {
     /// The caveats about the contrast and about both trajectories, each once.
     pub(super) fn all_doubts(&self) -> Vec<Doubt> {
         let mut all = self.doubts.clone();
-        for doubt in self.factual.evidence.doubts.iter().chain(&self.counterfactual.evidence.doubts)
-        {
-            // The other trajectory is always predicted, as the sentence says.
-            let predicted = matches!(doubt, Doubt::Predicted { .. });
-            if !predicted && !all.contains(doubt) {
+        let of_factual = self.factual.evidence.doubts.iter();
+        // The other course is always predicted.
+        let predicted = |doubt: &&Doubt| !matches!(doubt, Doubt::Predicted { .. });
+        let of_other = self.counterfactual.evidence.doubts.iter().filter(predicted);
+        for doubt in of_factual.chain(of_other) {
+            if !all.contains(doubt) {
                 all.push(doubt.clone());
             }
         }
@@ -217,8 +129,8 @@ impl ContrastView<'_> {
     }
 
     /// The differences after every step, in both chains.
-    fn steps(&self, text: &mut String, schema: &Schema) {
-        let (this, other) = self.trajectories();
+    pub(super) fn list_steps(&self, text: &mut String, schema: &Schema) {
+        let (this, other) = self.courses_in_asked_order();
         let mut nodes: Vec<Node> = self.factual.complete.facts().map(|fact| fact.node).collect();
         nodes.extend(self.counterfactual.complete.facts().map(|fact: &Fact| fact.node));
         nodes.sort_unstable();
@@ -254,21 +166,29 @@ impl ContrastView<'_> {
                 }
             }
         }
-        if this.terminated() != other.terminated() || this.len() != other.len() {
-            let ends = |ended: bool, length: usize| {
-                if ended { format!("ends {}", after(length)) } else { "continues".to_owned() }
-            };
-            let _ = writeln!(
-                text,
-                "The episode {}; otherwise it {}.",
-                ends(this.terminated(), this.len()),
-                ends(other.terminated(), other.len())
-            );
+        if let Some(ends) = self.ends_in_words() {
+            let _ = writeln!(text, "{ends}");
         }
     }
 
+    /// `The episode continues; otherwise it ends after 4 steps.`; `None` where both courses end alike.
+    pub(super) fn ends_in_words(&self) -> Option<String> {
+        let (this, other) = self.courses_in_asked_order();
+        if this.terminated() == other.terminated() && this.len() == other.len() {
+            return None;
+        }
+        let ends = |course: &Trajectory| {
+            if course.terminated() {
+                format!("ends {}", after(course.len()))
+            } else {
+                "continues".to_owned()
+            }
+        };
+        Some(format!("The episode {}; otherwise it {}.", ends(this), ends(other)))
+    }
+
     /// The reward difference, term by term, and how it came about.
-    fn worth(&self, text: &mut String, schema: &Schema) {
+    pub(super) fn worth_in_parts(&self, text: &mut String, schema: &Schema) {
         let discounted = if self.credit.discount < 1.0 {
             format!(", discounted by {} per step", self.credit.discount)
         } else {

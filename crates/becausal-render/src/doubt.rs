@@ -1,5 +1,6 @@
 //! Caveats in words.
 
+use std::fmt::Write;
 use std::mem::{Discriminant, discriminant};
 
 use super::reason::reason_words;
@@ -7,6 +8,15 @@ use super::words::{counted, number, title};
 use becausal_core::schema::Schema;
 use becausal_explain::Doubt;
 use becausal_explain::chain::{Node, Part};
+
+/// The rank of the last caveat that can change an answer by itself.
+const LAST_SERIOUS: usize = 5;
+
+/// A state is far outside the data from here on, in standard deviations.
+const FAR: f64 = 0.5;
+
+/// Caveats of a short answer, at most.
+const MAX_MAIN: usize = 2;
 
 /// The maximum number of caveats of one kind to list; the rest is counted.
 const MAX_OF_KIND: usize = 3;
@@ -59,22 +69,84 @@ pub(super) fn sentence(schema: &Schema, doubt: &Doubt, first: usize) -> String {
             let what = title(schema, *node);
             format!("the data cannot tell what {what} does: {}", reason_words(reason))
         }
-        Doubt::Chance { node, probability } => format!(
-            "{} is up to chance in the course that did not happen: its value there has a probability of \
-             {:.0} %, and the record does not show what chance would have brought",
-            at(node),
-            100.0 * probability
-        ),
+        Doubt::Chance { node, probability, bounds } => {
+            let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+            let bounds = bounds.map_or_else(String::new, |[low, high]| {
+                format!(
+                    "; how chance goes together under two actions is an assumption, without it this is {} to {}",
+                    percent(low),
+                    percent(high)
+                )
+            });
+            format!(
+                "{} is up to chance in the course that did not happen: its value there has a probability of {}{bounds}",
+                at(node),
+                percent(*probability)
+            )
+        }
         Doubt::WithoutPolicy => {
             "the policy is not known: later actions stay as recorded, whatever they depend on"
                 .to_owned()
         }
-        Doubt::Worse { difference } => {
-            format!(
-                "the other action would have earned {} more reward over these steps",
-                number(-difference, 3)
-            )
+    }
+}
+
+/// How likely a caveat is to change the answer: the first are the most serious.
+fn rank(doubt: &Doubt) -> usize {
+    match doubt {
+        Doubt::Confounded { .. } => 0,
+        Doubt::Outside { distance, .. } if *distance >= FAR => 1,
+        Doubt::Chance { .. } => 2,
+        Doubt::Untestable { from, .. } if from.part == Part::Action && from.step == 0 => 3,
+        Doubt::WithoutPolicy => 4,
+        Doubt::Disagreement { .. } => 5,
+        Doubt::NotFound { .. } | Doubt::Outside { .. } => 6,
+        Doubt::Untestable { .. } => 7,
+        Doubt::Proxy { .. } => 8,
+        Doubt::Divided { .. } => 9,
+        Doubt::Predicted { .. } => 10,
+    }
+}
+
+/// What to do about a caveat.
+fn advice(doubt: &Doubt) -> &'static str {
+    match doubt {
+        Doubt::Confounded { .. } | Doubt::Untestable { .. } => {
+            "Some random actions in the recording would tell."
         }
+        Doubt::Outside { .. } => {
+            "Record states like this one, or ask about one nearer to the data."
+        }
+        Doubt::Chance { .. } => "Take the answer as one of several that are possible.",
+        Doubt::WithoutPolicy => "A run with the agent's policy says what it would have done.",
+        Doubt::Disagreement { .. } | Doubt::Divided { .. } => {
+            "More rows of such states would settle it."
+        }
+        Doubt::NotFound { .. } | Doubt::Proxy { .. } => {
+            "An audit tells how often such chains hold."
+        }
+        Doubt::Predicted { .. } => "Ask about a step with a longer record to rely on it less.",
+    }
+}
+
+/// The caveats that could change the answer, with what to do about them, and how many there are besides.
+pub(super) fn main(text: &mut String, schema: &Schema, doubts: &[Doubt], first: usize) {
+    let mut ranked: Vec<&Doubt> = doubts.iter().collect();
+    ranked.sort_by_key(|doubt| rank(doubt));
+    ranked.dedup_by_key(|doubt| rank(doubt));
+    ranked.retain(|doubt| rank(doubt) <= LAST_SERIOUS);
+    let shown = ranked.len().min(MAX_MAIN);
+    if shown > 0 {
+        let _ = writeln!(text, "\nBut:");
+    }
+    for doubt in &ranked[..shown] {
+        let words = sentence(schema, doubt, first);
+        let _ = writeln!(text, "  {words}. {}", advice(doubt));
+    }
+    let rest = doubts.len() - shown;
+    if rest > 0 {
+        let gap = if shown == 0 { "\n" } else { "  " };
+        let _ = writeln!(text, "{gap}({} in the details)", counted(rest, "further caveat"));
     }
 }
 

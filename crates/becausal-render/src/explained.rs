@@ -2,10 +2,11 @@
 
 use std::ops::Deref;
 
-use becausal_explain::chain::Node;
+use becausal_explain::chain::{Node, Trajectory};
 use becausal_explain::{Contrast, Why};
 use serde_json::Value;
 
+use super::explanation_json;
 use super::picture::{Picture, PictureError};
 use super::waterfall::{TermError, Waterfall};
 
@@ -20,8 +21,11 @@ pub trait Explained {
     /// The agent's side in words: how sure it was and what made it choose so; `None` where it is not known.
     fn choice(&self) -> Option<String>;
 
-    /// The question, the sentence, the agent's side, the steps in between, and the caveats.
+    /// The question, the sentence, the agent's side, how sure it is, and the caveats that could change it.
     fn text(&self) -> String;
+
+    /// The same with all steps, influences and caveats.
+    fn details(&self) -> String;
 
     /// The whole answer as JSON.
     fn json(&self) -> Value;
@@ -72,6 +76,10 @@ impl Explained for Why {
         WhyView(self).text()
     }
 
+    fn details(&self) -> String {
+        WhyView(self).details()
+    }
+
     fn json(&self) -> Value {
         WhyView(self).json()
     }
@@ -98,6 +106,10 @@ impl Explained for Contrast {
         ContrastView(self).text()
     }
 
+    fn details(&self) -> String {
+        ContrastView(self).details()
+    }
+
     fn json(&self) -> Value {
         ContrastView(self).json()
     }
@@ -117,6 +129,12 @@ pub fn picture_marking(
     words: &str,
 ) -> Result<Picture, PictureError> {
     WhyView(why).picture_marking(marked, words)
+}
+
+/// The steps of a course as they are in the JSON of an answer, under `trajectory`.
+#[must_use]
+pub fn trajectory_json(trajectory: &Trajectory) -> Value {
+    explanation_json::steps(trajectory)
 }
 
 /// The two alternatives, the factual one first: (`build = depot`, `build = none`).

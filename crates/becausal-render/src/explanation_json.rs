@@ -9,7 +9,7 @@ use super::reason::reason_words;
 use super::words::title;
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Edge, Node, Part, Trajectory, Way};
-use becausal_explain::{Doubt, Explanan, Fact, LinkEvidence};
+use becausal_explain::{Basis, Certainty, Doubt, Explanan, Fact, LinkEvidence, Rather};
 
 fn part(part: Part) -> &'static str {
     match part {
@@ -98,7 +98,7 @@ fn doubts(schema: &Schema, list: &[Doubt], first: usize) -> Value {
 }
 
 /// The recorded and predicted steps.
-fn steps(trajectory: &Trajectory) -> Value {
+pub(super) fn steps(trajectory: &Trajectory) -> Value {
     let schema = trajectory.schema();
     let object = |of: Part, count: usize, step: usize| -> Value {
         let entry = |index: usize| {
@@ -129,6 +129,25 @@ fn nodes(chain: &Chain) -> Value {
     chain.nodes().iter().map(|&at| node(schema, at)).collect()
 }
 
+/// What an action was compared with where nobody said with what.
+fn rather_json(rather: &Rather) -> Value {
+    let contrast = ContrastView(&rather.contrast);
+    let basis = match rather.rival.basis {
+        Basis::FirstChoice => "first choice",
+        Basis::SecondChoice => "second choice",
+        Basis::Nothing => "nothing",
+        Basis::BestOther => "best other",
+    };
+    json!({
+        "action": contrast.subjects().1,
+        "basis": basis,
+        "credit": contrast.credit_json(),
+        "certainty": contrast.certainty_json(),
+        "against": doubts(rather.contrast.courses[0].schema(), &contrast.all_doubts(), rather.contrast.courses[0].first()),
+        "trajectory": steps(&rather.contrast.courses[1]),
+    })
+}
+
 impl WhyView<'_> {
     /// The explanation as JSON.
     #[must_use]
@@ -143,6 +162,7 @@ impl WhyView<'_> {
             "targets": targets.collect::<Vec<_>>(),
             "sentence": self.sentence(),
             "choice": self.choice.as_ref().map(|choice| choice_json(schema, choice)),
+            "rather": self.rather.as_ref().map(|rather| rather_json(rather)),
             "reaches_a_reward": !self.chain.is_empty(),
             "minimal": explanan(schema, &self.minimal),
             "complete": explanan(schema, &self.complete),
@@ -162,17 +182,9 @@ impl ContrastView<'_> {
     pub fn json(&self) -> Value {
         let trajectory = self.factual.chain.trajectory();
         let schema = trajectory.schema();
-        let parts = self.credit.parts.iter().map(|part| {
-            json!({
-                "reward": schema.rewards()[part.reward].name,
-                "step": part.step,
-                "factual": part.factual,
-                "counterfactual": part.counterfactual,
-                "later_actions_kept": part.held,
-            })
-        });
         let (this, other) = self.subjects();
-        let chances = self.chances.iter().map(|(node, probability)| {
+        let chances = self.chances();
+        let chances = chances.iter().map(|(node, probability)| {
             json!({ "variable": title(schema, *node), "after": node.after(), "probability": probability })
         });
         let chances: Vec<Value> = chances.collect();
@@ -186,17 +198,55 @@ impl ContrastView<'_> {
                 "counterfactual": facts(schema, &self.minimal.counterfactual),
                 "rewards": facts(schema, &self.minimal.rewards),
             },
-            "credit": {
-                "discount": self.credit.discount,
-                "difference": self.credit.difference(),
-                "through_state": self.credit.through_state(),
-                "through_later_actions": self.credit.through_actions(),
-                "parts": parts.collect::<Vec<_>>(),
-            },
+            "credit": self.credit_json(),
+            "certainty": self.certainty_json(),
             "chances": chances,
             "against": doubts(schema, &self.all_doubts(), trajectory.first()),
             "factual": WhyView(&self.factual).json(),
             "counterfactual": WhyView(&self.counterfactual).json(),
+        })
+    }
+
+    /// The reward difference, with the intervals that hold it in nine of ten cases.
+    fn credit_json(&self) -> Value {
+        let rewards = self.courses[0].schema().rewards();
+        let parts = self.credit.parts.iter().map(|part| {
+            json!({
+                "reward": rewards[part.reward].name,
+                "step": part.step,
+                "factual": part.factual,
+                "counterfactual": part.counterfactual,
+                "later_actions_kept": part.held,
+            })
+        });
+        let terms = self.credit.by_term().into_iter().map(|(term, difference)| {
+            json!({
+                "reward": rewards[term].name,
+                "difference": difference,
+                "interval": self.worth(Some(term)),
+            })
+        });
+        json!({
+            "discount": self.credit.discount,
+            "steps": self.steps(),
+            "difference": self.credit.difference(),
+            "interval": self.worth(None),
+            "later": self.later.map(|[this, other]| this - other),
+            "through_state": self.credit.through_state(),
+            "through_later_actions": self.credit.through_actions(),
+            "terms": terms.collect::<Vec<_>>(),
+            "parts": parts.collect::<Vec<_>>(),
+        })
+    }
+
+    /// How sure it is which course earns more: over all steps, and over how many it can be told.
+    fn certainty_json(&self) -> Value {
+        let probability = self.probability();
+        json!({
+            "word": Certainty::of(probability).word(),
+            "probability": probability,
+            "told_steps": self.claim().map(|(steps, _)| steps),
+            "audited": self.track.and_then(|track| track.share(Certainty::of(probability))),
         })
     }
 }

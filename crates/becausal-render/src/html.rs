@@ -6,6 +6,9 @@ use super::svg::Escaped;
 /// The style of every page.
 pub const STYLE: &str = include_str!("report.css");
 
+/// The script of every page with a strip of steps; the page's own script follows it.
+pub const SHARED_SCRIPT: &str = include_str!("page.js");
+
 /// Escapes text for an element or a quoted attribute, in one line.
 #[must_use]
 pub fn escaped(text: &str) -> String {

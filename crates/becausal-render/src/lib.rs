@@ -29,6 +29,7 @@
 //! ```
 
 mod annotate;
+mod answer_sentence;
 mod audit_text;
 mod axis;
 mod causal_graph;
@@ -49,6 +50,7 @@ mod frame;
 mod geometry;
 mod graph_text;
 pub mod html;
+mod interval_text;
 mod label;
 mod layout;
 pub mod number;
@@ -65,11 +67,14 @@ mod report_trust;
 mod route;
 mod rows;
 mod selection;
+mod short_text;
 mod sketch;
 mod spacing;
 mod strokes;
+mod surprise_text;
 mod svg;
 mod text;
+mod turning_text;
 mod waterfall;
 mod why_text;
 mod words;
@@ -80,7 +85,7 @@ pub use chain_picture::chain_layout;
 pub use colour::Colour;
 pub use curves::{Chart, ChartError, Series, SeriesPoint};
 pub use drawing::{Anchor, Drawing, Mark, Shape, Step, Stroke, Text};
-pub use explained::{Explained, picture_marking, subjects, waterfall};
+pub use explained::{Explained, picture_marking, subjects, trajectory_json, waterfall};
 pub use font::{Font, FontWeight};
 pub use geometry::{Area, Cubic, Point};
 pub use graph_text::{graph_summary, graph_text, probability};
@@ -92,8 +97,11 @@ pub use picture::{
 #[cfg(feature = "png")]
 pub use png::PngError;
 pub use reason::reason_words;
-pub use report::{Report, ReportScores, ReportStep};
-pub use report_learning::ReportLearning;
-pub use report_trust::noise_words;
+pub use report::{Report, ReportScores, ReportStep, graph_html};
+pub use report_learning::{ReportLearning, learning_html};
+pub use report_step::{contrast_html, moment_html, questions_html, timeline_html, why_html};
+pub use report_trust::{noise_words, scores_html};
+pub use surprise_text::surprise_text;
 pub use text::{Alignment, Table, thousands};
+pub use turning_text::{turning_json, turning_text};
 pub use waterfall::{Term, TermError, Waterfall};

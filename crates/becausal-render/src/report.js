@@ -1,13 +1,12 @@
 (() => {
   'use strict';
-  const byId = (id) => document.getElementById(id);
+  const { byId, arrow, keep, markQuestion, markStep, words } = Page;
   const answers = byId('answers');
   const moments = [...answers.querySelectorAll('template[data-moment]')];
   const explanations = [...answers.querySelectorAll('template[data-step]')];
   const buttons = [...document.querySelectorAll('[data-go]')];
   if (buttons.length === 0) return;
   const timeline = byId('timeline');
-  const calm = matchMedia('(prefers-reduced-motion: reduce)');
   let view = { step: '', not: '' };
 
   const explanation = (step, not) =>
@@ -23,17 +22,8 @@
     if (view.step !== step) show(byId('moment'), moment);
     show(byId('answer'), explanation(step, asked));
     view = { step, not: asked };
-    for (const button of buttons) {
-      if (button.dataset.go === step) {
-        button.setAttribute('aria-current', 'step');
-        bring(button);
-      } else {
-        button.removeAttribute('aria-current');
-      }
-    }
-    for (const button of document.querySelectorAll('[data-ask]')) {
-      button.setAttribute('aria-pressed', String(button.dataset.ask === asked));
-    }
+    markStep(timeline, step);
+    markQuestion(asked);
     if (announce) {
       const title = byId('moment').querySelector('h3').textContent;
       byId('told').textContent = `${title}. ${byId('answer').querySelector('.answer').textContent}`;
@@ -41,22 +31,16 @@
     return true;
   }
 
-  // Only the strip moves, never the page.
-  function bring(button) {
-    const left = button.offsetLeft - (timeline.clientWidth - button.offsetWidth) / 2;
-    timeline.scrollTo({ left, behavior: calm.matches ? 'auto' : 'smooth' });
-  }
-
   function go(step, not) {
     if (!select(step, not, true)) return;
-    const words = new URLSearchParams({ step });
-    if (view.not) words.set('not', view.not);
-    history.replaceState(null, '', `#${words}`);
+    const parameters = new URLSearchParams({ step });
+    if (view.not) parameters.set('not', view.not);
+    keep(parameters);
   }
 
   function fromAddress() {
-    const words = new URLSearchParams(location.hash.slice(1));
-    return words.has('step') && select(words.get('step'), words.get('not') ?? '', false);
+    const parameters = words();
+    return parameters.has('step') && select(parameters.get('step'), parameters.get('not') ?? '', false);
   }
 
   document.addEventListener('click', (event) => {
@@ -67,14 +51,11 @@
   });
 
   document.addEventListener('keydown', (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    // There the arrows scroll.
-    if (event.target.closest('.picture, .scroll, pre')) return;
-    const at = buttons.findIndex((button) => button.dataset.go === view.step);
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1 }[event.key];
-    if (to === undefined) return;
+    const way = arrow(event);
+    if (way === undefined) return;
     event.preventDefault();
-    const button = buttons[Math.min(Math.max(to, 0), buttons.length - 1)];
+    const at = buttons.findIndex((button) => button.dataset.go === view.step);
+    const button = buttons[Math.min(Math.max(at + way, 0), buttons.length - 1)];
     if (timeline.contains(document.activeElement)) button.focus({ preventScroll: true });
     go(button.dataset.go, view.not);
   });

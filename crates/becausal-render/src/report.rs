@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use super::causal_graph::graph_picture;
 use super::graph_text::probability;
-use super::html::{STYLE, each, escaped, fill, lines, picture};
+use super::html::{SHARED_SCRIPT, STYLE, each, escaped, fill, lines, picture};
 use super::layout::LayoutOptions;
 use super::reason::reason_words;
-use super::report_learning::{self, ReportLearning};
+use super::report_learning::{ReportLearning, learning_html};
 use super::report_step;
 use super::report_trust;
 use super::text::thousands;
@@ -81,12 +81,12 @@ impl Report<'_> {
     pub fn html(&self) -> String {
         fill(PAGE, |place| match place {
             "style" => STYLE.to_owned(),
-            "script" => SCRIPT.to_owned(),
+            "script" => [SHARED_SCRIPT, SCRIPT].concat(),
             "name" => escaped(self.schema.name()),
             "description" => self.description(),
             "facts" => self.facts(),
             "subject" => escaped(&self.subject),
-            "learning" => self.learning.as_ref().map_or_else(String::new, report_learning::section),
+            "learning" => self.learning.as_ref().map_or_else(String::new, learning_html),
             "timeline" => report_step::timeline(self),
             "templates" => report_step::templates(self),
             "graph" => self.graph_section(),
@@ -152,46 +152,12 @@ impl Report<'_> {
     }
 
     fn graph_section(&self) -> String {
-        let Some(graph) = self.graph else {
-            return "<p>This run has no causal graph: its model uses every variable.</p>"
-                .to_owned();
-        };
-        let drawing = graph_picture(graph, self.schema)
-            .map(|picture| picture.drawing(&LayoutOptions::default()));
-        let shown = drawing.map_or_else(|error| lines(&error.to_string()), |d| picture(&d));
-        let of = |verdict| graph.pairs().iter().filter(move |pair| pair.verdict == verdict);
-        let mut rows = String::new();
-        for pair in of(Verdict::Edge).chain(of(Verdict::Untestable)) {
-            let (strength, p, note) = match pair.verdict {
-                Verdict::Untestable => {
-                    let reason = pair.reason.as_ref().map_or_else(String::new, reason_words);
-                    (String::new(), String::new(), reason)
-                }
-                _ if pair.proxy => (
-                    figure(pair.strength),
-                    probability(pair.p),
-                    "may be a proxy for another cause".into(),
-                ),
-                _ => (figure(pair.strength), probability(pair.p), String::new()),
-            };
-            let (cause, effect) = (graph.cause(pair.cause), graph.effect(pair.effect));
-            let cells = [cause, effect, &strength, &p, &note];
-            let cells = each(cells, |cell| format!("<td>{}</td>", escaped(cell)));
-            let _ = writeln!(rows, "<tr>{cells}</tr>");
+        match self.graph {
+            None => {
+                "<p>This run has no causal graph: its model uses every variable.</p>".to_owned()
+            }
+            Some(graph) => graph_html(graph, self.schema),
         }
-        let unknown = of(Verdict::Untestable).count();
-        let unknown = match unknown {
-            0 => "Every pair could be tested.".to_owned(),
-            1 => "One pair cannot be told from this data; it is dashed.".to_owned(),
-            many => format!("{many} pairs cannot be told from this data; they are dashed."),
-        };
-        format!(
-            "<p>Width shows strength: the share of the otherwise unexplained part of the effect that the \
-             cause explains. {unknown}</p>\n{shown}\n<details><summary>Every influence with its \
-             evidence</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table of \
-             influences\"><table><thead><tr><th>cause</th><th>effect</th><th>strength</th><th>p</th>\
-             <th>note</th></tr></thead><tbody>\n{rows}</tbody></table></div></details>"
-        )
     }
 
     fn commands(&self) -> String {
@@ -200,6 +166,47 @@ impl Report<'_> {
         };
         self.commands.iter().map(line).collect()
     }
+}
+
+/// What causes what: the picture, and a table of every influence with its evidence.
+#[must_use]
+pub fn graph_html(graph: &CausalGraph, schema: &Schema) -> String {
+    let drawing =
+        graph_picture(graph, schema).map(|picture| picture.drawing(&LayoutOptions::default()));
+    let shown = drawing.map_or_else(|error| lines(&error.to_string()), |d| picture(&d));
+    let of = |verdict| graph.pairs().iter().filter(move |pair| pair.verdict == verdict);
+    let mut rows = String::new();
+    for pair in of(Verdict::Edge).chain(of(Verdict::Untestable)) {
+        let (strength, p, note) = match pair.verdict {
+            Verdict::Untestable => {
+                let reason = pair.reason.as_ref().map_or_else(String::new, reason_words);
+                (String::new(), String::new(), reason)
+            }
+            _ if pair.proxy => (
+                figure(pair.strength),
+                probability(pair.p),
+                "may be a proxy for another cause".into(),
+            ),
+            _ => (figure(pair.strength), probability(pair.p), String::new()),
+        };
+        let (cause, effect) = (graph.cause(pair.cause), graph.effect(pair.effect));
+        let cells = [cause, effect, &strength, &p, &note];
+        let cells = each(cells, |cell| format!("<td>{}</td>", escaped(cell)));
+        let _ = writeln!(rows, "<tr>{cells}</tr>");
+    }
+    let unknown = of(Verdict::Untestable).count();
+    let unknown = match unknown {
+        0 => "Every pair could be tested.".to_owned(),
+        1 => "One pair cannot be told from this data; it is dashed.".to_owned(),
+        many => format!("{many} pairs cannot be told from this data; they are dashed."),
+    };
+    format!(
+        "<p>Width shows strength: the share of the otherwise unexplained part of the effect that the \
+         cause explains. {unknown}</p>\n{shown}\n<details><summary>Every influence with its \
+         evidence</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table of \
+         influences\"><table><thead><tr><th>cause</th><th>effect</th><th>strength</th><th>p</th>\
+         <th>note</th></tr></thead><tbody>\n{rows}</tbody></table></div></details>"
+    )
 }
 
 /// A share as a percentage.

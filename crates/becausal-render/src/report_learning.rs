@@ -19,7 +19,8 @@ pub struct ReportLearning {
 }
 
 /// The section about learning.
-pub(super) fn section(learning: &ReportLearning) -> String {
+#[must_use]
+pub fn learning_html(learning: &ReportLearning) -> String {
     let single = |name: &str, points: &[(f64, f64)]| vec![(name.to_owned(), points.to_vec())];
     let charts = [
         chart("Mean return", "mean return", &learning.returns),
@@ -103,7 +104,7 @@ mod tests {
             likelihood: Vec::new(),
             edges: vec![(400.0, 9.0), (400.0, 10.0), (800.0, 11.0)],
         };
-        let html = section(&learning);
+        let html = learning_html(&learning);
         assert!(
             html.contains(
                 "3 epochs. The best evaluation was 200, after 800 real steps; the last was 187."
@@ -112,6 +113,6 @@ mod tests {
         );
         assert_eq!(html.matches("<svg ").count(), 2, "no likelihood, no chart of it");
         let none = ReportLearning { returns: Vec::new(), edges: Vec::new(), ..learning };
-        assert!(section(&none).contains("no evaluation yet"));
+        assert!(learning_html(&none).contains("no evaluation yet"));
     }
 }

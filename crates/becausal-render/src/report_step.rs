@@ -1,6 +1,7 @@
 //! The timeline of a report, and the details of the chosen step.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use super::chain_picture::chain_layout;
 use super::doubt;
@@ -10,35 +11,46 @@ use super::report::{Report, ReportStep};
 use super::words::{action_of, change, minus, number, signed};
 use becausal_core::env::action_text;
 use becausal_core::schema::{Role, Schema};
-use becausal_explain::chain::{Node, Step};
-use becausal_explain::{Contrast, Doubt};
+use becausal_explain::chain::{Shape, Step};
+use becausal_explain::{Contrast, Doubt, Why};
 
 /// The number of colours for reward terms; further terms reuse them.
 const COLOURS: usize = 8;
 
-/// The strip of steps: each with its action and its rewards, term by term.
+/// The strip of the steps of a report.
 pub(super) fn timeline(report: &Report<'_>) -> String {
-    let steps: Vec<&Step> = report.steps.iter().filter_map(first).collect();
-    let largest = |sum: fn(&Step) -> f64| steps.iter().map(|step| sum(step)).fold(0.0, f64::max);
+    let steps: Vec<(usize, &Step)> = report
+        .steps
+        .iter()
+        .filter_map(|step| Some((step.why.chain.trajectory().first(), first(step)?)))
+        .collect();
+    let opening = report.steps.get(report.opening).map(|s| s.why.chain.trajectory().first());
+    timeline_html(report.schema, &steps, opening)
+}
+
+/// The strip of steps, given with their numbers: each with its action and its rewards, term by term. The notable
+/// one has a star.
+#[must_use]
+pub fn timeline_html(schema: &Schema, steps: &[(usize, &Step)], notable: Option<usize>) -> String {
+    let largest =
+        |sum: fn(&Step) -> f64| steps.iter().map(|(_, step)| sum(step)).fold(0.0, f64::max);
     let (gain, loss) = (largest(gains), largest(losses));
     let span = (gain + loss).max(f64::MIN_POSITIVE);
-    let mut html = legend(report.schema);
+    let mut html = legend(schema);
     let _ =
         writeln!(html, "<ol class=\"timeline\" id=\"timeline\" style=\"--up:{:.4}\">", gain / span);
-    for (place, step) in report.steps.iter().enumerate() {
-        let Some(taken) = first(step) else { continue };
-        let number = step.why.chain.trajectory().first();
-        let action = action_of(report.schema, taken);
-        let worth = if place == report.opening { " notable" } else { "" };
+    for &(number, taken) in steps {
+        let action = action_of(schema, taken);
+        let worth = if Some(number) == notable { " notable" } else { "" };
         let _ = writeln!(
             html,
-            "<li><button type=\"button\" class=\"step{worth}\" data-go=\"{number}\" aria-label=\"{}\">\
-             <span class=\"up\">{}</span><span class=\"down\">{}</span>\
-             <span class=\"did\">{}</span><span class=\"when\">{number}</span></button></li>",
-            escaped(&format!("Step {number}: {action}; {}", rewards_text(report.schema, taken))),
+            "<li><button type=\"button\" class=\"step{worth}\" data-go=\"{number}\"><span class=\"unseen\">{}</span>\
+             <span class=\"up\">{}</span><span class=\"down\">{}</span><span class=\"did\" aria-hidden=\"true\">{}</span>\
+             <span class=\"when\" aria-hidden=\"true\">{number}</span></button></li>",
+            escaped(&format!("Step {number}: {action}; {}", rewards_text(schema, taken))),
             bars(taken, gain, |reward| reward),
             bars(taken, loss, |reward| -reward),
-            escaped(&short(report.schema, &taken.action)),
+            escaped(&short(schema, &taken.action)),
         );
     }
     html.push_str("</ol>");
@@ -97,9 +109,9 @@ fn short(schema: &Schema, values: &[f64]) -> String {
     let slots = schema.action_slots();
     let each: Vec<String> = slots
         .zip(values)
-        .map(|(slot, value)| match schema.variable_of(slot).kind.labels() {
-            [] => number(*value, 2),
-            _ => schema.variable_of(slot).kind.show(*value),
+        .map(|(slot, value)| match &schema.variable_of(slot).kind {
+            kind if kind.is_label() => kind.show(*value),
+            _ => number(*value, 2),
         })
         .collect();
     minus(&each.join(" "))
@@ -129,7 +141,7 @@ pub(super) fn templates(report: &Report<'_>) -> String {
         let _ = writeln!(
             html,
             "<template data-step=\"{number}\" data-not=\"\">{}</template>",
-            why(step)
+            why_html(&step.why)
         );
         for contrast in &step.contrasts {
             let other = contrast.change.action.as_deref().unwrap_or_default();
@@ -137,7 +149,7 @@ pub(super) fn templates(report: &Report<'_>) -> String {
                 html,
                 "<template data-step=\"{number}\" data-not=\"{}\">{}</template>",
                 escaped(&action_text(report.schema, other)),
-                why_not(contrast)
+                contrast_html(contrast)
             );
         }
     }
@@ -145,23 +157,40 @@ pub(super) fn templates(report: &Report<'_>) -> String {
     html
 }
 
-/// The step itself: its action, the changes, and the possible questions.
+/// A step of the report: its action, the changes, and the possible questions.
 fn moment(schema: &Schema, step: &ReportStep, taken: &Step, remark: &str) -> String {
     let number = step.why.chain.trajectory().first();
+    let other = |contrast: &Contrast| {
+        let action = contrast.change.action.clone().unwrap_or_default();
+        (action, contrast.credit.difference())
+    };
+    let others: Vec<(Vec<f64>, f64)> = step.contrasts.iter().map(other).collect();
+    moment_html(schema, (number, taken), remark, step.scene.as_deref())
+        + &questions_html(schema, (number, taken), &others)
+}
+
+/// A step with its number: what was done, what changed, and what was paid.
+#[must_use]
+pub fn moment_html(
+    schema: &Schema,
+    (number, taken): (usize, &Step),
+    remark: &str,
+    scene: Option<&str>,
+) -> String {
     let action = action_of(schema, taken);
     let mut html = format!("<h3>Step {number}: {}</h3>\n", escaped(&action));
     if !remark.is_empty() {
         let _ = writeln!(html, "<p class=\"remark\">{}</p>", escaped(remark));
     }
     html.push_str("<div class=\"happened\">");
-    if let Some(scene) = &step.scene {
+    if let Some(scene) = scene {
         let _ = writeln!(
             html,
             "<div class=\"scene\" role=\"img\" aria-label=\"The environment before step {number}\">{scene}</div>"
         );
     }
     html.push_str("<ul aria-label=\"What happened\">");
-    for variable in changes(schema, step) {
+    for variable in changes(schema, taken) {
         let _ = write!(html, "<li>{}</li>", escaped(&variable));
     }
     let _ = writeln!(
@@ -169,22 +198,30 @@ fn moment(schema: &Schema, step: &ReportStep, taken: &Step, remark: &str) -> Str
         "<li class=\"paid\">{}</li></ul></div>",
         escaped(&rewards_text(schema, taken))
     );
-    let _ = write!(
-        html,
+    html
+}
+
+/// The questions about a step: why, and why not each of the others, which the action taken earns this much more
+/// reward than.
+#[must_use]
+pub fn questions_html(
+    schema: &Schema,
+    (number, taken): (usize, &Step),
+    others: &[(Vec<f64>, f64)],
+) -> String {
+    let mut html = format!(
         "<div class=\"questions\" role=\"group\" aria-label=\"Questions about step {number}\">\
          <button type=\"button\" data-ask=\"\">Why {}?</button>",
         escaped(&short(schema, &taken.action))
     );
-    for contrast in &step.contrasts {
-        let other = contrast.change.action.as_deref().unwrap_or_default();
-        let difference = contrast.credit.difference();
-        let class = if difference < 0.0 { "worse" } else { "better" };
+    for (other, difference) in others {
+        let class = if *difference < 0.0 { "worse" } else { "better" };
         let _ = write!(
             html,
             "<button type=\"button\" data-ask=\"{}\">Why not {}? <small class=\"{class}\">{}</small></button>",
             escaped(&action_text(schema, other)),
             escaped(&short(schema, other)),
-            escaped(&minus(&signed(difference)))
+            escaped(&minus(&signed(*difference)))
         );
     }
     html.push_str("</div>");
@@ -192,46 +229,54 @@ fn moment(schema: &Schema, step: &ReportStep, taken: &Step, remark: &str) -> Str
 }
 
 /// The changes of the state variables in a step.
-fn changes(schema: &Schema, step: &ReportStep) -> Vec<String> {
-    let trajectory = step.why.chain.trajectory();
-    let words = |(index, variable): (usize, &becausal_core::schema::Variable)| {
-        let before = trajectory.value(Node::state(0, index))?;
-        let after = trajectory.value(Node::state(1, index))?;
+fn changes(schema: &Schema, step: &Step) -> Vec<String> {
+    let shape = Shape::of(schema);
+    let words = |(variable, range): (&becausal_core::schema::Variable, &Range<usize>)| {
+        let (before, after) = (step.state.get(range.clone())?, step.next.get(range.clone())?);
         Some(minus(&change(variable, before, after)))
     };
-    schema.of_role(Role::State).enumerate().filter_map(words).collect()
+    schema.of_role(Role::State).zip(&shape.states).filter_map(words).collect()
 }
 
-fn why(step: &ReportStep) -> String {
-    let why = &step.why;
+/// The answer to *why*: the sentence, the agent's side, the chain, the caveats, the text.
+#[must_use]
+pub fn why_html(why: &Why) -> String {
     let trajectory = why.chain.trajectory();
     let mut html = format!("<p class=\"answer\">{}</p>\n", escaped(&why.sentence()));
     if let Some(choice) = Explained::choice(why) {
         let _ = writeln!(html, "<p>{}</p>", escaped(&choice));
     }
+    let contrast = why.rather.as_ref().map(|rather| ContrastView(&rather.contrast));
+    if let Some(contrast) = &contrast {
+        let _ = writeln!(html, "<p>{}</p>", escaped(&contrast.certainty()));
+    }
     if !why.chain.is_empty() {
         html.push_str(&shown(why.picture().map(|p| picture(&p.drawing(&chain_layout())))));
     }
-    html.push_str(&caveats(trajectory.schema(), &why.evidence.doubts, trajectory.first()));
-    html.push_str(&details(&why.text()));
+    let doubts = match &contrast {
+        Some(contrast) => contrast.all_doubts(),
+        None => why.evidence.doubts.clone(),
+    };
+    html.push_str(&caveats(trajectory.schema(), &doubts, trajectory.first()));
+    html.push_str(&details(&Explained::details(why)));
     html
 }
 
-fn why_not(contrast: &Contrast) -> String {
+/// The answer to *why not* or *what if*: the sentence, how sure it is, the waterfall, the chain, the caveats, the text.
+#[must_use]
+pub fn contrast_html(contrast: &Contrast) -> String {
     let trajectory = contrast.factual.chain.trajectory();
+    let view = ContrastView(contrast);
     let mut html = format!("<p class=\"answer\">{}</p>\n", escaped(&contrast.sentence()));
+    let _ = writeln!(html, "<p>{}</p>", escaped(&view.certainty()));
     if contrast.credit.parts.iter().any(|part| part.difference() != 0.0) {
-        html.push_str(&shown(ContrastView(contrast).waterfall().map(|w| picture(&w.drawing()))));
+        html.push_str(&shown(view.waterfall().map(|w| picture(&w.drawing()))));
     }
     if !(contrast.factual.chain.is_empty() && contrast.counterfactual.chain.is_empty()) {
         html.push_str(&shown(contrast.picture().map(|p| picture(&p.drawing(&chain_layout())))));
     }
-    html.push_str(&caveats(
-        trajectory.schema(),
-        &ContrastView(contrast).all_doubts(),
-        trajectory.first(),
-    ));
-    html.push_str(&details(&contrast.text()));
+    html.push_str(&caveats(trajectory.schema(), &view.all_doubts(), trajectory.first()));
+    html.push_str(&details(&Explained::details(contrast)));
     html
 }
 

@@ -13,7 +13,7 @@ pub(super) fn section(report: &Report<'_>) -> String {
         Ok(audit) => audit_part(audit, &report.audit_policy),
         Err(reason) => format!("<p>There is no audit: {}</p>", escaped(reason)),
     };
-    let scored = report.scores.as_ref().map_or_else(String::new, scores_part);
+    let scored = report.scores.as_ref().map_or_else(String::new, scores_html);
     format!("<h3>The audit</h3>\n{audited}\n{scored}")
 }
 
@@ -103,7 +103,9 @@ pub fn noise_words(score: &VariableScore) -> String {
     }
 }
 
-fn scores_part(scored: &ReportScores) -> String {
+/// How well the world model predicts, variable by variable.
+#[must_use]
+pub fn scores_html(scored: &ReportScores) -> String {
     let rows: Vec<[String; 4]> = scored
         .scores
         .variables

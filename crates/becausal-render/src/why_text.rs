@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
+use super::answer_sentence::apposition;
 use super::choice_text::choice_text;
 use super::evidence_text::{acted_on, doubts, links, short_list};
-use super::explained::WhyView;
+use super::explained::{ContrastView, WhyView};
+
 use super::words::{
     action_of, after, change, counted, list, more, number, over_next, signed, title, value,
 };
@@ -25,9 +27,20 @@ impl WhyView<'_> {
         format!("Why {} at step {}?", action.unwrap_or_default(), trajectory.first())
     }
 
-    /// The explanation in one sentence, from the minimally complete explanan.
+    /// The answer in one or two sentences: against the action it was compared with, or, where there is none, what
+    /// follows from the action, from the minimally complete explanan.
     #[must_use]
     pub fn sentence(&self) -> String {
+        match &self.rather {
+            Some(rather) => {
+                ContrastView(&rather.contrast).sentence_against(apposition(&rather.rival))
+            }
+            None => self.consequences(),
+        }
+    }
+
+    /// What follows from the action.
+    pub(super) fn consequences(&self) -> String {
         let trajectory = self.chain.trajectory();
         let schema = trajectory.schema();
         let Some(first) = trajectory.steps().first() else {
@@ -59,9 +72,23 @@ impl WhyView<'_> {
         self.0.choice.as_ref().map(|choice| choice_text(schema, choice))
     }
 
-    /// The question, the answer in one sentence, the agent's side, the steps, the evidence and the caveats.
+    /// The question, the answer in one or two sentences, the agent's side, how sure it is, what differs and what it
+    /// is worth, and the caveats that could change the answer.
     #[must_use]
     pub fn text(&self) -> String {
+        match &self.rather {
+            Some(rather) => {
+                let choice = self.choice();
+                let contrast = ContrastView(&rather.contrast);
+                contrast.told(&self.question(), &self.sentence(), choice.as_deref())
+            }
+            None => self.details(),
+        }
+    }
+
+    /// Everything: the steps, the influences, the evidence and all caveats.
+    #[must_use]
+    pub fn details(&self) -> String {
         let trajectory = self.chain.trajectory();
         let schema = trajectory.schema();
         let mut text = String::new();
@@ -72,7 +99,19 @@ impl WhyView<'_> {
         if let Some(choice) = self.choice() {
             let _ = writeln!(text, "\n{choice}");
         }
+        if let Some(rather) = &self.rather {
+            let contrast = ContrastView(&rather.contrast);
+            let _ = writeln!(text, "\n{}", contrast.certainty());
+            let _ = writeln!(text, "\nCompared with {}:", contrast.subjects().1);
+            contrast.list_steps(&mut text, schema);
+            contrast.worth_in_parts(&mut text, schema);
+            let _ = writeln!(text, "\nWhat follows from it:");
+        }
         if self.chain.is_empty() {
+            if self.rather.is_some() {
+                let _ = writeln!(text, "{}", self.consequences());
+                self.list_doubts(&mut text);
+            }
             return text;
         }
         text.push('\n');
@@ -86,8 +125,18 @@ impl WhyView<'_> {
             let _ = writeln!(text, "Depending on the action itself: {}.", short_list(direct));
         }
         links(&mut text, schema, &self.evidence.links);
-        doubts(&mut text, schema, trajectory, &self.evidence.doubts);
+        self.list_doubts(&mut text);
         text
+    }
+
+    /// All caveats, those of the comparison too.
+    fn list_doubts(&self, text: &mut String) {
+        let trajectory = self.chain.trajectory();
+        let all = match &self.rather {
+            Some(rather) => ContrastView(&rather.contrast).all_doubts(),
+            None => self.evidence.doubts.clone(),
+        };
+        doubts(text, trajectory.schema(), trajectory, &all);
     }
 }
 

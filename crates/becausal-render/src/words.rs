@@ -19,7 +19,11 @@ pub(super) fn number(value: f64, digits: usize) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "between -4 and 8")]
     let magnitude = size.log10().floor() as i32;
     let digits = i32::try_from(digits).unwrap_or(3);
-    let text = format!("{value:.*}", usize::try_from(digits - 1 - magnitude).unwrap_or(0));
+    without_zeros(format!("{value:.*}", usize::try_from(digits - 1 - magnitude).unwrap_or(0)))
+}
+
+/// Decimals without zeros at their end.
+pub(super) fn without_zeros(text: String) -> String {
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
@@ -64,7 +68,10 @@ pub(super) fn list(parts: &[String]) -> String {
 
 /// Whether a name looks like a plural, so that its verb is `rise`, not `rises`.
 fn plural(title: &str) -> bool {
-    let last = title.rsplit(' ').next().unwrap_or_default();
+    // The noun comes before what it is on or of: legs on the ground.
+    let noun = title.split(" on ").next().unwrap_or_default();
+    let noun = noun.split(" of ").next().unwrap_or_default();
+    let last = noun.rsplit(' ').next().unwrap_or_default();
     let exception = ["ss", "us", "is", "as", "os"].iter().any(|end| last.ends_with(end));
     last.len() > 3 && last.ends_with('s') && !exception
 }
@@ -219,6 +226,16 @@ pub(super) fn over_next(steps: usize) -> String {
         "over the next step".to_owned()
     } else {
         format!("over the next {steps} steps")
+    }
+}
+
+/// `over the first 4 steps`.
+#[must_use]
+pub(super) fn over_first(steps: usize) -> String {
+    if steps == 1 {
+        "over the first step".to_owned()
+    } else {
+        format!("over the first {steps} steps")
     }
 }
 

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use becausal_explain::{Contrast, Why};
-use becausal_render::{Drawing, Explained, Picture, chain_layout, waterfall};
+use becausal_render::{
+    Drawing, Explained, Picture, chain_layout, contrast_html, waterfall, why_html,
+};
 use serde_json::Value;
 
 use crate::error::Error;
@@ -38,16 +40,31 @@ impl Answer {
     }
 
     /// The agent's side: how sure it was, its second choice, and what made it choose so. `None` where the policy is not
-    /// known.
+    /// known, and where it only names its action.
     #[must_use]
     pub fn choice(&self) -> Option<String> {
-        self.explained().choice()
+        self.explained().choice().filter(|words| !words.is_empty())
     }
 
-    /// Question, sentence, the agent's side, the steps in between, and the caveats.
+    /// Question, sentence, the agent's side, how sure the answer is, and the caveats that could change it.
     #[must_use]
     pub fn text(&self) -> String {
         self.explained().text()
+    }
+
+    /// The same with every step, influence and caveat.
+    #[must_use]
+    pub fn details(&self) -> String {
+        self.explained().details()
+    }
+
+    /// The answer as a piece of a page: sentence, pictures, caveats, text.
+    #[must_use]
+    pub fn html(&self) -> String {
+        match self {
+            Self::Why(why) => why_html(why),
+            Self::Contrast(contrast) => contrast_html(contrast),
+        }
     }
 
     /// Everything, for other programs.
@@ -88,17 +105,23 @@ impl Answer {
         Ok(self.picture()?.dot())
     }
 
-    /// The drawing of the reward difference, term by term; `None` for *why*, which compares nothing.
+    /// The two courses that it compares; `None` for a *why* without another action.
+    #[must_use]
+    pub fn contrast(&self) -> Option<&Contrast> {
+        match self {
+            Self::Why(why) => why.rather.as_ref().map(|rather| &rather.contrast),
+            Self::Contrast(contrast) => Some(contrast),
+        }
+    }
+
+    /// The drawing of the reward difference, term by term; `None` for a *why* without another action.
     ///
     /// # Errors
     /// When a difference is NaN or infinite.
     pub fn worth(&self) -> Result<Option<Drawing>, Error> {
-        match self {
-            Self::Why(_) => Ok(None),
-            Self::Contrast(contrast) => waterfall(contrast)
-                .map(|waterfall| Some(waterfall.drawing()))
-                .map_err(|error| Error::File(error.to_string())),
-        }
+        let waterfall = self.contrast().map(waterfall).transpose();
+        let waterfall = waterfall.map_err(|error| Error::File(error.to_string()))?;
+        Ok(waterfall.map(|waterfall| waterfall.drawing()))
     }
 }
 

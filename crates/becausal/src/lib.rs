@@ -75,7 +75,8 @@ pub use becausal_core::{
     Environment, MemoryError, MemoryLimit, Policy, RandomPolicy, Schema, Stream, Transitions,
 };
 pub use becausal_discovery::{CausalGraph, DiscoverParams, discover};
-pub use becausal_explain::{Ask, Audit, AuditParams, Moment};
+pub use becausal_explain::chain::Horizon;
+pub use becausal_explain::{Ask, Audit, AuditParams, Moment, Worth};
 pub use episode::Episode;
 pub use error::Error;
 pub use fit::{FitParams, FitSummary, fit};
@@ -85,5 +86,7 @@ pub use log_check::LogCheck;
 pub use memory::check_discovery;
 pub use record::{FitRecord, Record, quoted, quoted_path};
 pub use report::{ReportPage, ReportParams};
-pub use run::{Complete, OpenParams, Run, RunScores, ScoredOn};
+pub use run::{
+    Complete, FoundDecision, OpenParams, RealCourse, Run, RunScores, ScoredOn, Source, TurningPoint,
+};
 pub use train::{TrainParams, TrainSummary, Trained, resume, resume_policy, train, train_policy};

@@ -16,16 +16,19 @@ use crate::run::{Metrics, Run, ScoredOn};
 use becausal_core::text::counted;
 
 /// Other actions that a step is asked about, at most.
-const MAX_ACTIONS: usize = 16;
+pub(crate) const MAX_ACTIONS: usize = 16;
 
 /// Decisions that are compared to find the one to open with, at most.
 const MAX_COMPARED: usize = 300;
 
 /// Episodes that a trained policy plays anew.
-const NEW_EPISODES: u64 = 10;
+pub(crate) const NEW_EPISODES: u64 = 10;
 
 /// The most steps that a page explains: its size grows with them.
 const MAX_STEPS: usize = 40;
+
+/// Steps that the answers of a page look ahead.
+const HORIZON: usize = 5;
 
 /// What a page is to show.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +57,7 @@ impl Default for ReportParams {
             episode: None,
             episode_seed: None,
             steps: 24,
-            horizon: Ask::default().horizon,
+            horizon: HORIZON,
             states: 60,
             file: PathBuf::from("report.html"),
             made_by: Vec::new(),
@@ -221,8 +224,11 @@ impl Run {
         ReportScores { scores: scored.scores, on: scored.on.words().to_owned() }
     }
 
-    /// The curves of a training.
-    fn learning(&self) -> Result<Option<ReportLearning>, Error> {
+    /// The curves of a training; `None` where there was none.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn learning(&self) -> Result<Option<ReportLearning>, Error> {
         let Some(path) = self.path() else { return Ok(None) };
         let Some(metrics) = Metrics::read(path)? else { return Ok(None) };
         let curve = |name: &str, column: &str| (name.to_owned(), metrics.curve(column));
@@ -324,7 +330,7 @@ fn explain(
     let others = actions.iter().filter(|action| *action != moment.action());
     let contrasts = others.map(|action| explainer.why_not(&moment, action));
     Ok(ReportStep {
-        why: explainer.why(&moment)?,
+        why: explainer.why_rather(&moment)?,
         contrasts: contrasts.collect::<Result<_, _>>()?,
         scene: None,
     })

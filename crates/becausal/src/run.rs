@@ -10,6 +10,7 @@
 //! | `graph.json` | the causal graph, with the evidence for every pair |
 //! | `world-model/` | the world model: weights as safetensors, and a manifest |
 //! | `policy/` | the policy of a training, in the same way |
+//! | `audit.json` | how often its answers were right, once somebody audited it under its own policy |
 //! | `metrics.csv`, `events.out.tfevents.becausal` | the curves of a training; the second for TensorBoard |
 //! | `checkpoint.json`, `checkpoints/` | what a training needs to resume |
 //!
@@ -21,8 +22,10 @@ mod contents;
 mod crc32c;
 mod directory;
 mod events;
+mod finds;
 mod metrics;
 mod questions;
+mod replays;
 mod train_config;
 mod training_run;
 
@@ -30,7 +33,9 @@ pub use claim::Claim;
 pub use crc32c::masked;
 pub(crate) use directory::MAX_GRAPH_BYTES;
 pub use directory::{RunDirectory, RunError};
+pub use finds::{FoundDecision, TurningPoint};
 pub use metrics::Metrics;
+pub use replays::{RealCourse, Source};
 pub use train_config::TrainConfig;
 pub use training_run::{Saved, TrainError, TrainingRun};
 
@@ -45,7 +50,7 @@ use becausal_core::progress::{Listener, Progress};
 use becausal_core::trajectory::Trajectory;
 use becausal_core::{Environment, MemoryLimit, Policy, Schema, Transitions};
 use becausal_discovery::CausalGraph;
-use becausal_explain::{Agent, Moment, Scale};
+use becausal_explain::{Agent, Moment, Scale, Track};
 use becausal_learn::ActorCritic;
 use becausal_model::{ModelKind, Scores, WorldModel};
 
@@ -76,6 +81,8 @@ pub struct Run {
     scale: Scale,
     /// Who hears how far long work is.
     progress: Listener,
+    /// How often its answers were right, where it was audited.
+    track: Option<Track>,
     /// What the model is scored on; `None` for the data that it learned from.
     scored_on: Option<Transitions>,
     fit: Option<FitSummary>,
@@ -174,6 +181,7 @@ impl Run {
             environment,
             scale,
             progress,
+            track: None,
             scored_on,
             fit: Some(summary),
             training: None,
@@ -250,6 +258,7 @@ impl Run {
             environment,
             scale,
             progress: progress.clone(),
+            track: directory.read_track()?,
             scored_on,
             fit: None,
             training: None,

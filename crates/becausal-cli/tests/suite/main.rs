@@ -12,6 +12,8 @@ mod limits;
 mod report;
 mod scripts;
 mod train;
+#[cfg(unix)]
+mod view;
 
 /// The program that is tested.
 const PROGRAM: &str = "becausal";

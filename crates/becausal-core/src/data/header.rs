@@ -55,6 +55,8 @@ impl Header {
                     });
                 }
                 place
+            } else if is_pandas_index(name) {
+                Place::Ignored
             } else {
                 problems.add(|| unknown(schema, name));
                 Place::Ignored
@@ -99,6 +101,12 @@ impl Header {
     pub(super) fn has(&self, place: Place) -> bool {
         self.places.contains(&place)
     }
+}
+
+/// Whether it is the index of a pandas frame, which `to_parquet` writes as a column: `__index_level_0__`.
+fn is_pandas_index(name: &str) -> bool {
+    let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+    level.is_some_and(|level| !level.is_empty() && level.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// What is wrong with the columns; only the first few are put into words.
@@ -152,4 +160,24 @@ fn unknown(schema: &Schema, name: &str) -> String {
         None => "remove it or ignore it".into(),
     };
     format!("column `{}` is not in the schema ({hint})", shown(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_of_a_pandas_frame_is_ignored() {
+        let schema = Schema::parse(
+            "name = \"log\"\n[state]\nx = { kind = \"continuous\" }\n[action]\na = { kind = \"boolean\" }\n",
+        )
+        .unwrap();
+        let resolved = |index: &str| {
+            let names = ["x", "a", "x'", index].map(str::to_owned).to_vec();
+            Header::resolve(&schema, names, &[])
+        };
+        let header = resolved("__index_level_0__").unwrap();
+        assert_eq!(header.places[3], Place::Ignored);
+        assert!(resolved("__index_level__").unwrap_err()[0].contains("__index_level__"));
+    }
 }

@@ -20,6 +20,7 @@ use super::assemble::Assembly;
 use super::cell::Cell;
 use super::column::Column;
 use super::error::Problem;
+use super::header::Place;
 use super::origin::Origin;
 use super::parquet_footer;
 use super::read::{
@@ -89,7 +90,7 @@ fn decode(path: &Path, options: &ReadOptions) -> Result<Recording, Problem> {
         assembly.set_recordings(first.take(rows.saturating_add(1)).collect());
     }
     let used: Vec<usize> = (0..columns.len())
-        .filter(|&index| !options.ignore.contains(&assembly.header().names[index]))
+        .filter(|&index| assembly.header().places[index] != Place::Ignored)
         .collect();
     let name = name_of(path);
     let values = rows.saturating_mul(used.len());

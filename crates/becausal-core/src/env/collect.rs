@@ -69,18 +69,7 @@ pub fn record_at_random<E: Environment>(
     seed: u64,
 ) -> Result<Transitions, EnvironmentError> {
     let schema = environment.schema();
-    let mut record = Transitions::new(Arc::clone(schema));
-    collect::<_, EnvironmentError>(
-        environment,
-        rows,
-        seed,
-        |_state, stream, action| random_action(schema, stream, action),
-        |episode| {
-            record.append(episode);
-            Ok(())
-        },
-    )?;
-    Ok(record)
+    record(environment, rows, seed, |_, stream, action| random_action(schema, stream, action))
 }
 
 /// Records `rows` transitions of a policy's most likely actions, of which a share is replaced by random ones.
@@ -95,24 +84,29 @@ pub fn record_with_detours<E: Environment>(
     seed: u64,
 ) -> Result<Transitions, EnvironmentError> {
     let schema = environment.schema();
-    let mut record = Transitions::new(Arc::clone(schema));
-    collect::<_, EnvironmentError>(
-        environment,
-        rows,
-        seed,
-        |state, stream, action| {
-            if stream.unit() < share {
-                return random_action(schema, stream, action);
-            }
-            action.copy_from_slice(&policy.mode(state));
-            Ok(())
-        },
-        |episode| {
-            record.append(episode);
-            Ok(())
-        },
-    )?;
-    Ok(record)
+    record(environment, rows, seed, |state, stream, action| {
+        if stream.unit() < share {
+            return random_action(schema, stream, action);
+        }
+        action.copy_from_slice(&policy.mode(state));
+        Ok(())
+    })
+}
+
+/// Records `rows` transitions under `policy`, which writes its action for a state.
+fn record<E: Environment>(
+    environment: &E,
+    rows: usize,
+    seed: u64,
+    policy: impl Fn(&[f64], &mut Stream, &mut [f64]) -> Result<(), EnvironmentError> + Sync,
+) -> Result<Transitions, EnvironmentError> {
+    let mut all = Transitions::new(Arc::clone(environment.schema()));
+    let append = |episode: &Transitions| {
+        all.append(episode);
+        Ok::<(), EnvironmentError>(())
+    };
+    collect(environment, rows, seed, policy, append)?;
+    Ok(all)
 }
 
 /// The seed of episode `episode` of a recording, which [`replay`] can use to repeat it.

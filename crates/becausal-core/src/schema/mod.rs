@@ -41,4 +41,4 @@ pub use expression::{Expression, Parent};
 pub use factorisation::{Reward, Schema};
 pub use suggest::{nearest, suggestion};
 pub(crate) use variable::MAX_EXACT_INTEGER;
-pub use variable::{Bounds, Kind, Role, Slot, Variable};
+pub use variable::{Better, Bounds, Kind, Role, Slot, Variable};

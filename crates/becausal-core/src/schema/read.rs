@@ -10,7 +10,7 @@ use super::expression::{Expression, Wanted};
 use super::factorisation::{Reward, Schema};
 use super::suggest::suggestion;
 use super::token::is_name;
-use super::variable::{Bounds, Kind, Role, Variable};
+use super::variable::{Better, Bounds, Kind, Role, Variable};
 use crate::text::{shown, thousands};
 
 /// Columns of recorded data that are not variables.
@@ -36,7 +36,7 @@ const MAX_NAME_BYTES: usize = 500;
 const TABLES: [&str; 8] =
     ["name", "description", "state", "action", "outcome", "reward", "termination", "origin"];
 const KINDS: [&str; 4] = ["continuous", "integer", "boolean", "categorical"];
-const KEYS: [&str; 7] = ["kind", "size", "labels", "low", "high", "unit", "label"];
+const KEYS: [&str; 8] = ["kind", "size", "labels", "low", "high", "unit", "label", "better"];
 
 impl Schema {
     /// Reads a schema.
@@ -135,6 +135,24 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Which of two values of a number is the better one.
+    fn better(&mut self, name: &str, table: &dyn TableLike, kind: &Kind) -> Option<Better> {
+        let item = table.get("better")?;
+        let word = self.text(item, "better")?;
+        let span = value_span(table, "better");
+        if kind.is_label() {
+            let message = format!("`better` of `{name}`, which is not a number");
+            self.mistakes.add(span, message, Some("leave it out".to_owned()));
+            return None;
+        }
+        let found = [Better::Low, Better::High].into_iter().find(|better| better.word() == word);
+        if found.is_none() {
+            let message = format!("`better` is \"{word}\"");
+            self.mistakes.add(span, message, Some("expected \"low\" or \"high\"".to_owned()));
+        }
+        found
+    }
+
     fn variable(&mut self, name: &str, role: Role, item: &Item) -> Option<Variable> {
         let table = self.table(item, name)?;
         self.known_keys(table, &KEYS, "of a variable");
@@ -181,7 +199,8 @@ impl Reader<'_, '_> {
                 self.mistakes.add(key_span(table, key), message, None);
             }
         }
-        Some(Variable { name: name.to_owned(), role, kind, size, unit, label })
+        let better = self.better(name, table, &kind);
+        Some(Variable { name: name.to_owned(), role, kind, size, unit, label, better })
     }
 
     fn labels(&mut self, name: &str, table: &dyn TableLike, kind: &Item) -> Option<Vec<String>> {

@@ -153,6 +153,38 @@ pub struct Variable {
     pub unit: Option<String>,
     /// The name shown in texts, if `name` is too terse: `"angular velocity"`.
     pub label: Option<String>,
+    /// Which of two values is the better one; `None` where neither is.
+    pub better: Option<Better>,
+}
+
+/// Which of two numbers is the better one, for people who read about them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// The lower one.
+    Low,
+    /// The higher one.
+    High,
+}
+
+impl Better {
+    /// Its word in a schema.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::High => "high",
+        }
+    }
+
+    /// Whether one number is better than another; `None` if they are the same.
+    #[must_use]
+    pub fn is_better(self, this: f64, other: f64) -> Option<bool> {
+        match self {
+            _ if this == other => None,
+            Self::Low => Some(this < other),
+            Self::High => Some(this > other),
+        }
+    }
 }
 
 impl Variable {

@@ -58,6 +58,9 @@ fn inline(variable: &Variable) -> InlineTable {
         }
         Kind::Boolean => {}
     }
+    if let Some(better) = variable.better {
+        table.insert("better", better.word().into());
+    }
     for (key, text) in [("unit", &variable.unit), ("label", &variable.label)] {
         if let Some(text) = text {
             table.insert(key, text.into());

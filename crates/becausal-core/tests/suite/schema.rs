@@ -1,7 +1,7 @@
 //! Schemas: reading, the errors of wrong ones, evaluation, and the round trip through TOML.
 
 use becausal_core::Schema;
-use becausal_core::schema::{Columns, Kind, Role};
+use becausal_core::schema::{Better, Columns, Kind, Role};
 use proptest::prelude::*;
 
 const LANDER: &str = r#"name = "LunarLander-v3"
@@ -67,6 +67,26 @@ fn variables_and_slots_are_ordered_states_actions_outcomes_next_states() {
     assert_eq!(schema.of_role(Role::Action).count(), 2);
     assert_eq!(schema.variables()[4].kind.labels(), ["none", "left", "main", "right"]);
     assert!(matches!(schema.variables()[2].kind, Kind::Boolean));
+}
+
+#[test]
+fn a_schema_says_which_number_is_better_and_nothing_of_labels() {
+    let schema = |x: &str| {
+        Schema::parse(&format!(
+            "name = \"test\"\n[state]\nx = {{ {x} }}\n[action]\na = {{ kind = \"boolean\" }}\n"
+        ))
+    };
+    let low = schema("kind = \"continuous\", better = \"low\"").expect("a valid schema");
+    assert_eq!(low.variables()[0].better, Some(Better::Low));
+    assert_eq!(Schema::parse(&low.to_toml()).expect("its own text"), low);
+    assert_eq!(Better::Low.is_better(1.0, 2.0), Some(true));
+    assert_eq!(Better::High.is_better(1.0, 2.0), Some(false));
+    assert_eq!(Better::High.is_better(2.0, 2.0), None);
+    let refused = |x: &str| schema(x).expect_err("refused").to_string();
+    let message = refused("kind = \"continuous\", better = \"small\"");
+    assert!(message.contains("expected \"low\" or \"high\""), "{message}");
+    let message = refused("kind = \"boolean\", better = \"low\"");
+    assert!(message.contains("not a number"), "{message}");
 }
 
 #[test]

@@ -97,7 +97,9 @@ impl<'a> Auditor<'a> {
             let real = play(&mut start.clone())?;
             if real.truncated() {
                 // What follows a time limit is nobody's claim.
-                claimed.counterfactual = claimed.counterfactual.shortened(real.len());
+                let [factual, other] = claimed.courses;
+                claimed.courses = [factual, other.shortened(real.len())];
+                claimed.draws = claimed.draws.shortened(real.len());
             }
             let mut other_noise = start.clone();
             let twin =

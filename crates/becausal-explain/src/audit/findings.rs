@@ -1,11 +1,13 @@
 //! The findings of an audit case: which claims are right and which are wrong.
 
+use becausal_core::Node;
 use becausal_core::data::label_slots;
 use becausal_core::trajectory::{Step, Trajectory};
 
 use super::case::{AuditAnswer, AuditCase, Auditor};
 use super::influence::Voice;
 use super::score::{Measure, Sums};
+use crate::contrast::Certainty;
 use crate::tally::Tally;
 
 /// Who claims something.
@@ -50,7 +52,7 @@ impl Source {
     /// The course that it expects; `None` if it only says what changes.
     fn course(self, answer: &AuditAnswer) -> Option<&Trajectory> {
         match self {
-            Self::Explanations => Some(&answer.claimed.counterfactual),
+            Self::Explanations => Some(&answer.claimed.courses[1]),
             Self::Everything | Self::Direct => None,
             Self::Twin => answer.twin.as_ref(),
             Self::Reachable => answer.reachable.as_ref(),
@@ -111,7 +113,7 @@ impl Findings {
         direct: &[bool],
         auditor: &Auditor<'_>,
     ) {
-        let factual = effects(&answer.claimed.factual, step);
+        let factual = effects(&answer.claimed.courses[0], step);
         let real = effects(&answer.real, step);
         let differ = |effect, other: &Option<Vec<f64>>| {
             differs(auditor, effect, factual.as_deref(), other.as_deref(), auditor.params.threshold)
@@ -132,20 +134,31 @@ impl Findings {
                 own.claim(CHANGES, claimed, changed);
                 if let (Some(factual), Some(real), Some(expected)) = (&factual, &real, &expected) {
                     let (scale, courses) = (auditor.scale, [&factual[..], real, expected]);
+                    let right = scale.same_direction(effect, courses, auditor.params.threshold);
                     if claimed && changed {
-                        let share = auditor.params.threshold;
-                        let right = scale.same_direction(effect, courses, share);
                         own.of(Measure::Direction).count(right);
+                    }
+                    if source == Source::Explanations
+                        && claimed
+                        && answer.claimed.tells(node(answer, step, effect))
+                    {
+                        own.of(Measure::Told).count(changed && right);
                     }
                     if let Some([error, size]) = scale.sizes(effect, courses) {
                         let ratio = own.of(Measure::ChangeError);
                         (ratio.part, ratio.whole) = (error, size);
                     }
                 }
-                sums.add(&own);
                 if source == Source::Explanations {
+                    if changed || claimed {
+                        let held = values_held(answer, step, effect, auditor);
+                        for held in held {
+                            own.of(Measure::ValueHeld).count(held);
+                        }
+                    }
                     variable.add(&own);
                 }
+                sums.add(&own);
             }
         }
     }
@@ -154,7 +167,7 @@ impl Findings {
     fn compare_curve(&mut self, answer: &AuditAnswer, horizon: usize, auditor: &Auditor<'_>) {
         for step in 0..horizon {
             let [factual, real, claimed] =
-                [&answer.claimed.factual, &answer.real, &answer.claimed.counterfactual]
+                [&answer.claimed.courses[0], &answer.real, &answer.claimed.courses[1]]
                     .map(|course| effects(course, step));
             for (&share, tally) in auditor.params.thresholds.iter().zip(&mut self.curve) {
                 for effect in 0..auditor.scale.effects() {
@@ -171,7 +184,7 @@ impl Findings {
     fn compare_rewards(&mut self, answer: &AuditAnswer, auditor: &Auditor<'_>) {
         let discount = auditor.params.discount;
         let negligible = auditor.scale.reward(auditor.params.threshold);
-        let factual = terms(&answer.claimed.factual, discount);
+        let factual = terms(&answer.claimed.courses[0], discount);
         let real = terms(&answer.real, discount);
         let differs = |other: &[f64], term: usize| (factual[term] - other[term]).abs() > negligible;
         let difference =
@@ -191,13 +204,30 @@ impl Findings {
                 (Some(claimed), _) => difference(claimed),
                 (None, Source::Direct) => {
                     let first = |course: &Trajectory| terms(&course.clone().shortened(1), discount);
-                    let [taken, other] = [&answer.claimed.factual, &answer.real].map(first);
+                    let [taken, other] = [&answer.claimed.courses[0], &answer.real].map(first);
                     taken.iter().sum::<f64>() - other.iter().sum::<f64>()
                 }
                 (None, _) => continue,
             };
             if true_difference.abs() > negligible {
-                sums.of(Measure::Sign).count(says * true_difference > 0.0);
+                let right = says * true_difference > 0.0;
+                sums.of(Measure::Sign).count(right);
+            }
+            if source == Source::Explanations
+                && (says.abs() > negligible || true_difference.abs() > negligible)
+            {
+                // A difference that is nothing has no sign to be right about.
+                let right = true_difference.abs() > negligible && says * true_difference > 0.0;
+                let certainty = Certainty::of(answer.claimed.probability());
+                sums.of(Measure::when(certainty)).count(right);
+            }
+            if source == Source::Explanations
+                && (says.abs() > negligible || true_difference.abs() > negligible)
+                && let Some([low, high]) = answer.claimed.worth(None)
+            {
+                let held =
+                    low - negligible <= true_difference && true_difference <= high + negligible;
+                sums.of(Measure::WorthHeld).count(held);
             }
             if let Some(course) = source.course(answer) {
                 let size = sums.of(Measure::SizeError);
@@ -215,7 +245,7 @@ impl Findings {
         let discount = auditor.params.discount;
         let negligible = auditor.scale.reward(auditor.params.threshold);
         let Some(first) = case.answers.first() else { return };
-        let taken = first.claimed.factual.discounted(discount);
+        let taken = first.claimed.courses[0].discounted(discount);
         for (source, sums) in Source::ALL.into_iter().zip(&mut self.sources) {
             let claims = case.answers.iter().map(|answer| {
                 let claimed = source.course(answer)?.discounted(discount);
@@ -234,6 +264,33 @@ impl Findings {
 fn labels(case: &AuditCase) -> Vec<f64> {
     let schema = case.moment.record().schema();
     label_slots(schema).into_iter().map(|slot| case.moment.state()[slot]).collect()
+}
+
+/// The node of an effect in a step.
+fn node(answer: &AuditAnswer, step: usize, effect: usize) -> Node {
+    let states = answer.real.shape().states.len();
+    match effect.checked_sub(states) {
+        None => Node::state(step + 1, effect),
+        Some(outcome) => Node::outcome(step, outcome),
+    }
+}
+
+/// Whether the intervals of the numbers of an effect hold the real ones, up to what is negligible. Empty for labels,
+/// and where one of the courses is over.
+fn values_held(
+    answer: &AuditAnswer,
+    step: usize,
+    effect: usize,
+    auditor: &Auditor<'_>,
+) -> Vec<bool> {
+    let node = node(answer, step, effect);
+    let Some(real) = answer.real.value(node) else { return Vec::new() };
+    let negligible = auditor.scale.negligible(effect, auditor.params.threshold);
+    let held = |(element, (real, negligible)): (usize, (&f64, Option<f64>))| {
+        let (negligible, [low, high]) = (negligible?, answer.claimed.range(node, element)?);
+        Some(low - negligible <= *real && *real <= high + negligible)
+    };
+    real.iter().zip(negligible).enumerate().filter_map(held).collect()
 }
 
 /// The values of all effects in a step: next state, then outcomes; `None` after the end.

@@ -19,10 +19,12 @@ mod group;
 mod influence;
 mod onlooker;
 mod score;
+mod track;
 
 pub use case::{AuditAnswer, AuditCase, Auditor};
 pub use group::Group;
 pub use score::{Measure, Score, Scores};
+pub use track::Track;
 
 use becausal_core::Policy;
 use becausal_core::Transitions;

@@ -1,5 +1,6 @@
 //! Scores: ratios of sums over states, with intervals over episodes.
 
+use crate::contrast::Certainty;
 use becausal_core::Stream;
 
 /// Resamples of the episodes behind an interval. Its ends then vary by about a tenth of its width.
@@ -58,11 +59,25 @@ pub enum Measure {
     BestAction,
     /// The share of cases in which the step that ends the episode is right.
     Ends,
+    /// Of the changes that are told, because their interval leaves out 0, the share that happened in the
+    /// direction told.
+    Told,
+    /// The share of intervals of the reward difference that hold the real one. They are to hold it in nine of
+    /// ten cases.
+    WorthHeld,
+    /// The share of intervals of a variable's value that hold the real one.
+    ValueHeld,
+    /// The share of signs that are right where the answer is called sure.
+    WhenSure,
+    /// The same where it is called likely.
+    WhenLikely,
+    /// The same where it is called a guess.
+    WhenGuess,
 }
 
 impl Measure {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 16] = [
         Self::Precision,
         Self::Recall,
         Self::Direction,
@@ -73,11 +88,27 @@ impl Measure {
         Self::SizeError,
         Self::BestAction,
         Self::Ends,
+        Self::Told,
+        Self::WorthHeld,
+        Self::ValueHeld,
+        Self::WhenSure,
+        Self::WhenLikely,
+        Self::WhenGuess,
     ];
 
     /// The ones that are told variable by variable.
     pub const OF_VARIABLES: [Self; 4] =
         [Self::Precision, Self::Recall, Self::Direction, Self::ChangeError];
+
+    /// The measure of signs in answers that are so sure.
+    #[must_use]
+    pub fn when(certainty: Certainty) -> Self {
+        match certainty {
+            Certainty::Sure => Self::WhenSure,
+            Certainty::Likely => Self::WhenLikely,
+            Certainty::Guess => Self::WhenGuess,
+        }
+    }
 
     /// Its key in files.
     #[must_use]
@@ -93,6 +124,12 @@ impl Measure {
             Self::SizeError => "size_error",
             Self::BestAction => "best_action",
             Self::Ends => "ends",
+            Self::Told => "told",
+            Self::WorthHeld => "worth_held",
+            Self::ValueHeld => "value_held",
+            Self::WhenSure => "when_sure",
+            Self::WhenLikely => "when_likely",
+            Self::WhenGuess => "when_guess",
         }
     }
 

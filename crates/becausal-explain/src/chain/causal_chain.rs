@@ -24,7 +24,11 @@ pub struct Chain {
 impl Chain {
     /// Makes two passes over the edges, which are in order of time: forward for the nodes that the
     /// origin reaches, backward for those that lead to a target.
-    pub(super) fn new(graph: ExtendedGraph, targets: &[usize]) -> Self {
+    pub(super) fn new(
+        graph: ExtendedGraph,
+        targets: &[usize],
+        wanted: impl Fn(Node) -> bool,
+    ) -> Self {
         let shape = graph.trajectory().shape().clone();
         let places = shape.width() * (graph.trajectory().len() + 1);
         let mut reached = vec![false; places];
@@ -39,8 +43,9 @@ impl Chain {
         }
         for step in 0..graph.trajectory().len() {
             for &reward in targets.iter().filter(|&&reward| reward < shape.rewards) {
-                let place = shape.place(Node::reward(step, reward));
-                leading[place] = reached[place];
+                let node = Node::reward(step, reward);
+                let place = shape.place(node);
+                leading[place] = reached[place] && wanted(node);
             }
         }
         for edge in graph.edges().iter().rev() {
@@ -71,6 +76,12 @@ impl Chain {
         let nodes = (0..places).filter(|&place| leading[place]).map(|p| shape.node(p)).collect();
         let reached = reached.iter().filter(|&&reached| reached).count();
         Self { graph, targets: targets.to_vec(), nodes, heads, edges, reached }
+    }
+
+    /// The part of the chain that leads to these of its rewards.
+    #[must_use]
+    pub fn to_rewards(self, wanted: impl Fn(Node) -> bool) -> Self {
+        Self::new(self.graph, &self.targets, wanted)
     }
 
     /// The graph that the chain is part of.

@@ -176,7 +176,7 @@ impl ExtendedGraph {
     /// The chain from the origin to these reward terms, in any step.
     #[must_use]
     pub fn chain(self, targets: &[usize]) -> Chain {
-        Chain::new(self, targets)
+        Chain::new(self, targets, |_| true)
     }
 }
 

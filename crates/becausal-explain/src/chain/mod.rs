@@ -22,4 +22,4 @@ pub use causal_chain::Chain;
 pub use choice::{action_difference, choices};
 pub use error::ChainError;
 pub use extended_graph::{Edge, ExtendedGraph, Origin, Support, Way, check_tau, targets};
-pub use horizon::{MAX_HORIZON, check_horizon};
+pub use horizon::{Horizon, MAX_HORIZON};

@@ -363,8 +363,10 @@ fn invalid_requests_give_clear_errors() {
         Err(ChainError::Trajectory(TrajectoryError::Size { given: 2, expected: 3, .. }))
     ));
     for horizon in [0, 10_000] {
-        let error =
-            becausal_explain::chain::check_horizon(horizon).expect_err("refused").to_string();
+        let error = becausal_explain::chain::Horizon::Steps(horizon)
+            .check()
+            .expect_err("refused")
+            .to_string();
         assert_eq!(error, format!("a horizon of {horizon} steps, expected 1 to 1000"));
     }
 }

@@ -32,7 +32,7 @@ fn recorded(id: &str, schema: &Arc<Schema>) -> Transitions {
 fn the_clearest_decision_comes_first_and_leads_match_the_contrasts() {
     let model = Exact::build_marine();
     let data = recorded("BuildMarine-v0", model.schema());
-    let options = Ask { horizon: 4, ..Ask::default() };
+    let options = Ask::default().horizon(4);
     let explainer = Explainer::new(&model, None, None, options).expect("an explainer");
     let actions = typical_actions(model.schema(), 16);
     assert_eq!(actions, [[0.0], [1.0], [2.0], [3.0], [4.0]]);

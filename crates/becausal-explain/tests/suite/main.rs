@@ -1,6 +1,7 @@
 //! Chains and decisions in worlds with known rules.
 
 mod chain;
+mod choice;
 mod decision;
 #[allow(dead_code, reason = "the tests of becausal-render use the rest")]
 mod exact;

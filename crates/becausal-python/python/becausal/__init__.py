@@ -12,7 +12,7 @@ Why device = heat and not device = off at step 20?
 
 from __future__ import annotations
 
-from ._becausal import Answer, Audit, Episode, Graph, Log, Moment, Run, Schema, __version__
+from ._becausal import Answer, Audit, Episode, Graph, Log, Moment, Run, Schema, View, __version__, discover, fit, train
 from ._errors import (
     ArgumentError,
     DataError,
@@ -25,7 +25,7 @@ from ._errors import (
     SchemaError,
     SpaceError,
 )
-from ._front import batched, discover, fit, open, read, record, train
+from ._front import batched, open, read, record
 from ._registry import register_with_gymnasium as _register_with_gymnasium
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "SpaceError",
+    "View",
     "__version__",
     "batched",
     "discover",

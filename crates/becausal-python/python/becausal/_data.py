@@ -10,11 +10,11 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 import numpy as np
 
 from . import _becausal
-from ._errors import ArgumentError, DataError, MissingError
-from ._gymnasium import Adapter, Maker, Outcomes, Reward, Views, disagreement, outcomes_of, schema_from, views_of
+from ._errors import ArgumentError, DataError, MissingError, NotFoundError
+from ._gymnasium import Adapter, Reward, Views, check_one_schema, views_of
+from ._makers import Maker
 from ._policies import adapter_of
-
-Columns = list[tuple[str, str, Any]]
+from ._rows import Columns, Rows, log_of
 
 _ENDINGS = (".csv", ".parquet", ".npz")
 
@@ -30,6 +30,7 @@ def read(
     actions: Optional[Sequence[str]] = None,
     reward: Reward = None,
     end: Optional[str] = None,
+    angles: Optional[Sequence[str]] = None,
     policy: Any = None,
     normalize: Any = None,
     progress: Any = None,
@@ -42,7 +43,7 @@ def read(
 
     `schema` is a `Schema`, the path of a TOML file, or the id of a built-in environment. A file that becausal wrote
     carries its own. Episodes and buffers need none: their spaces, or those of `env`, say what the variables are, with
-    `names`, `actions`, `reward` and `end` as in `Schema.of`. With `env`, what would have happened can be tried in it, and
+    `names`, `actions`, `reward`, `end` and `angles` as in `Schema.of`. With `env`, what would have happened can be tried in it, and
     `policy` is the agent that acted, as in `record`. A rollout buffer of an agent that was trained with VecNormalize holds
     normalised numbers: `normalize`, the VecNormalize, turns them back. `ignore` names columns to leave out, `missing` says what
     to do with cells that are empty or NaN: `refuse`, `drop`, `episode` or `hold`.
@@ -60,10 +61,13 @@ def read(
     >>> log.to_dict()["height'"].tolist()
     [1.0, 3.0]
     """
-    said = {"env": env, "names": names, "actions": actions, "reward": reward, "end": end, "policy": policy}
+    said = {
+        "env": env, "names": names, "actions": actions, "reward": reward, "end": end, "angles": angles, "policy": policy,
+        "normalize": normalize,
+    }  # fmt: skip
 
     def only_columns() -> None:
-        for name, value in {**said, "normalize": normalize}.items():
+        for name, value in said.items():
             if value is not None:
                 raise ArgumentError(
                     f"`{name}` is for episodes and buffers; files, dicts and frames are described by `schema` alone, and "
@@ -91,18 +95,18 @@ def read(
         name = str(getattr(getattr(source, "spec", None), "dataset_id", "Minari"))
         env_spec = getattr(getattr(source, "spec", None), "env_spec", None)
         name = env_spec.id if env_spec is not None else name
-        return _from_episodes(source.iterate_episodes(), env, spaces, name, schema, names, actions, reward, end, policy)
+        return _from_episodes(source.iterate_episodes(), env, spaces, name, schema, names, actions, reward, end, angles, policy)
     if _is_buffer(source, "next_observations"):
         only_episodes()
         return _from_episodes(
             _replay_episodes(source), env, (source.observation_space, source.action_space), "replay buffer",
-            schema, names, actions, reward, end, policy,
+            schema, names, actions, reward, end, angles, policy,
         )  # fmt: skip
     if _is_buffer(source, "episode_starts"):
         only_episodes()
         return _from_episodes(
             _rollout_episodes(source, normalize), env, (source.observation_space, source.action_space), "rollout buffer",
-            schema, names, actions, reward, end, policy, [_NO_ENDS],
+            schema, names, actions, reward, end, angles, policy, [_NO_ENDS],
         )  # fmt: skip
     if isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names"):
         if schema is None:
@@ -120,7 +124,7 @@ def read(
         return _becausal.assemble(columns, schema, ignore, missing)
     if isinstance(source, Iterable) and not isinstance(source, np.ndarray):
         only_episodes()
-        return _from_episodes(source, env, None, "episodes", schema, names, actions, reward, end, policy)
+        return _from_episodes(source, env, None, "episodes", schema, names, actions, reward, end, angles, policy)
     raise ArgumentError(
         f"cannot read {type(source).__name__}: expected the path of a file, a dict of arrays, a frame, a Minari dataset, "
         "a buffer of SB3, or a list of episodes"
@@ -179,25 +183,21 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def slot_columns(schema: _becausal.Schema, matrix: np.ndarray) -> Columns:
-    """The columns of a matrix with a column per slot; categories are indices of their labels."""
-    columns: Columns = []
-    for place, column in enumerate(schema.columns):
-        values = matrix[:, place]
-        labels = column["labels"]
-        # Where all labels are whole numbers, a number means the label.
-        if labels and all(re.fullmatch(r"-?(0|[1-9]\d*)", label) for label in labels):
-            values = np.array([float(label) for label in labels])[values.astype(np.int64)]
-        columns.append((column["name"], "f", np.ascontiguousarray(values, dtype=np.float64).tobytes()))
-    return columns
-
-
 def _minari(id: str) -> Any:
     try:
         import minari  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as error:
         raise MissingError(f"{id}: Minari datasets need minari: pip install 'becausal[minari]'") from error
-    return minari.load_dataset(id, download=id not in minari.list_local_datasets())
+    is_here = id in minari.list_local_datasets()
+    try:
+        return minari.load_dataset(id, download=not is_here)
+    except Exception as error:
+        if is_here:
+            raise DataError(f"{id}: minari cannot read it: {type(error).__name__}: {error}") from error
+        raise NotFoundError(
+            f"{id}: there is neither a file nor a local Minari dataset of this name, and it cannot be downloaded: "
+            f"{type(error).__name__}: {error}"
+        ) from error
 
 
 def _is_buffer(source: Any, part: str) -> bool:
@@ -328,6 +328,7 @@ def _from_episodes(
     actions: Optional[Sequence[str]],
     reward: Reward,
     end: Optional[str],
+    angles: Optional[Sequence[str]],
     policy: Any,
     notes: Sequence[str] = (),
 ) -> _becausal.Log:
@@ -339,12 +340,9 @@ def _from_episodes(
         raise ArgumentError("a list of episodes carries no spaces: give `env`, the environment that was played")
     given: Optional[_becausal.Schema] = None
     if schema is not None:
-        if not (names is None and actions is None and reward is None and end is None):
-            raise ArgumentError(
-                "`schema` already says what `names`, `actions`, `reward` and `end` are: give one or the other"
-            )
+        check_one_schema(schema, names, actions, reward, end, angles)
         given = schema if isinstance(schema, _becausal.Schema) else _becausal.Schema.read(schema)
-    views = Views(maker, names, actions) if given is None else views_of(maker, given)
+    views = Views(maker, names, actions, angles) if given is None else views_of(maker, given)
     states, after, taken, paid, over, cut, numbers = [], [], [], [], [], [], []
     for number, episode in enumerate(episodes):
         observations = _get(episode, "observations", "obs", "observation")
@@ -394,38 +392,22 @@ def _from_episodes(
         numbers.append(np.full(count, number, dtype=np.int64))
     if not states:
         raise DataError("there are no episodes with steps")
-    rewards = np.concatenate(paid)
-    terminated = np.concatenate(over)
-    moves = np.concatenate(taken)
-
-    def assembled(outcomes: Outcomes, schema: _becausal.Schema) -> _becausal.Log:
-        led = [outcomes.of(float(r), bool(t), a) for r, t, a in zip(rewards, terminated, moves)]
-        width = sum(column["role"] == "outcome" for column in schema.columns)
-        outcome = np.array(led, dtype=float).reshape(len(rewards), width)
-        matrix = np.concatenate([np.concatenate(states), moves, outcome, np.concatenate(after)], axis=1)
-        columns = slot_columns(schema, matrix)
-        columns.append(("episode", "i", np.concatenate(numbers).tobytes()))
-        columns.append(("terminated", "b", terminated.tobytes()))
-        columns.append(("truncated", "b", np.concatenate(cut).tobytes()))
-        columns.append(("reward", "f", rewards.tobytes()))
-        return _becausal.assemble(columns, schema)
-
-    ended = int(terminated.sum())
-    outcomes = outcomes_of(given, views) if given is not None else Outcomes(views, reward, end, rewards, ended > 0)
-    made = given if given is not None else schema_from(views, outcomes, maker.id)
-    log = assembled(outcomes, made)
-    wrong = disagreement(log, ended) if outcomes.is_known else None
-    if wrong is not None:
-        outcomes = Outcomes(views, "learn", None, rewards, ended > 0)
-        outcomes.notes.append(f"reward and end are learned, because those usual for {maker.id} do not hold here: {wrong}")
-        made = schema_from(views, outcomes, maker.id)
-        log = assembled(outcomes, made)
+    rows = Rows(
+        states=np.concatenate(states),
+        actions=np.concatenate(taken),
+        after=np.concatenate(after),
+        rewards=np.concatenate(paid),
+        terminated=np.concatenate(over),
+        truncated=np.concatenate(cut),
+        episodes=np.concatenate(numbers),
+    )
+    log, outcomes = log_of(rows, views, maker.id, given, reward, end)
     for note in outcomes.notes:
         warnings.warn(note, stacklevel=3)
-    said = [*notes, *outcomes.notes]
+    said = [*notes, *outcomes.notes, *outcomes.rules]
     if env is None:
         return log._with(notes=said)
-    return log._with(Adapter(maker, views, outcomes, made), adapter_of(policy, views), None, said)
+    return log._with(Adapter(maker, views, outcomes, log.schema), adapter_of(policy, views), None, said)
 
 
 # ---- out ------------------------------------------------------------------------------------------------

@@ -17,9 +17,8 @@ class BuiltInEnv(gymnasium.Env[np.ndarray, Any]):
     metadata = {"render_modes": []}
 
     def __init__(self, id: str, render_mode: Optional[str] = None, **options: Any) -> None:
-        given = {name: _text(value) for name, value in options.items()}
         # Gymnasium's own wrapper counts the steps.
-        self._environment = _becausal.BuiltIn(id, {"max_episode_steps": str(2**53)} | given)
+        self._environment = _becausal.BuiltIn(id, {"max_episode_steps": 2**53} | options)
         self.render_mode = render_mode
         schema = self._environment.schema
         self.schema = schema
@@ -78,7 +77,3 @@ def _box(columns: list[dict[str, Any]]) -> spaces.Box:
         lows.append(-np.inf if low is None else low)
         highs.append(np.inf if high is None else high)
     return spaces.Box(np.array(lows, dtype=np.float32), np.array(highs, dtype=np.float32), dtype=np.float32)
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import copy
-import importlib
 import json
 import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
@@ -12,130 +9,15 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from . import _becausal
-from ._errors import ArgumentError, MissingError, ReplayError
+from ._errors import ArgumentError, ReplayError
 from ._known import Known, known
-from ._spaces import View, safe_name, view_of
+from ._makers import Maker, is_wrapped
+from ._spaces import CircularView, safe_name, view_of, without_angles
 
 #: A reward with at most this many values is one of labels; otherwise it is a number.
 MOST_LABELS = 8
 
 Reward = Union[None, str, Mapping[str, str]]
-
-
-class Maker:
-    """Makes fresh copies of an environment."""
-
-    def __init__(
-        self, make: Callable[[], Any], id: str, options: Mapping[str, Any], is_plain: bool = False
-    ) -> None:
-        self._make, self.id, self.options = make, id, dict(options)
-        #: Whether its id and options are all that it takes to make it again.
-        self.is_plain = is_plain
-
-    @property
-    def origin(self) -> str:
-        """What a log calls it: `gym:ID` where that makes it again."""
-        return f"gym:{self.id}" if self.is_plain else f"made:{self.id}"
-
-    def __call__(self) -> Any:
-        return self._make()
-
-    @staticmethod
-    def of(env: Any) -> "Maker":
-        """From an id, an environment that knows how it was made, or a function."""
-        try:
-            import gymnasium
-        except ImportError as error:
-            raise MissingError("this needs Gymnasium: pip install 'becausal[gymnasium]'") from error
-
-        if isinstance(env, str):
-            id = env.removeprefix("gym:")
-            if id.startswith("MiniGrid"):
-                _import_minigrid()
-            try:
-                module, _, bare = id.rpartition(":")
-                if module:
-                    importlib.import_module(module)
-                spec: Any = gymnasium.spec(bare)
-            except (gymnasium.error.Error, ImportError) as error:
-                raise ArgumentError(f"{id}: {error}") from error
-            return Maker(lambda: gymnasium.make(spec, disable_env_checker=True), id, spec.kwargs, True)
-        if isinstance(env, gymnasium.vector.VectorEnv):
-            raise ArgumentError(
-                "a vector environment cannot be made again copy by copy: give its id, or a function that "
-                "makes one of its environments; `envs` says how many are stepped together"
-            )
-        if isinstance(env, gymnasium.Env):
-            spec = env.spec
-            if spec is None:
-                raise ArgumentError(
-                    f"{env} does not say how it was made (its spec is None), and what would have happened "
-                    "is tried in fresh copies: give a function that makes it, lambda: MyEnv(...)"
-                )
-            spec = copy.deepcopy(spec)
-            if spec.kwargs.get("render_mode") == "human":
-                # The copies are not to be looked at.
-                del spec.kwargs["render_mode"]
-            return Maker(
-                lambda: gymnasium.make(spec, disable_env_checker=True), spec.id, spec.kwargs, _is_plain(spec)
-            )
-        if callable(env):
-            name = "environment"
-
-            def make() -> Any:
-                made = env()
-                if not isinstance(made, gymnasium.Env):
-                    raise ArgumentError(f"the function returned {made!r}, expected a gymnasium.Env")
-                return made
-
-            first = make()
-            if first.spec is not None:
-                name = first.spec.id
-            else:
-                name = type(first.unwrapped).__name__
-            first.close()
-            return Maker(make, name, {})
-        raise ArgumentError(f"{env!r} is neither the id of an environment, nor one, nor a function that makes one")
-
-
-def _is_plain(spec: Any) -> bool:
-    """Whether an environment is that of its id, with options that can be written down."""
-    import gymnasium
-
-    registered = gymnasium.registry.get(spec.id)
-    if registered is None or spec.additional_wrappers:
-        return False
-    if spec.max_episode_steps != registered.max_episode_steps:
-        return False
-    try:
-        return all(ast.literal_eval(repr(value)) == value for value in spec.kwargs.values())
-    except (ValueError, SyntaxError):
-        return False
-
-
-#: Wrappers that change neither observations nor actions nor rewards.
-_HARMLESS = {
-    "Autoreset", "HumanRendering", "OrderEnforcing", "PassiveEnvChecker", "RecordEpisodeStatistics",
-    "RecordVideo", "RenderCollection", "TimeLimit",
-}  # fmt: skip
-
-
-def _is_wrapped(env: Any) -> bool:
-    """Whether the environment is another one than its id says."""
-    import gymnasium
-
-    while isinstance(env, gymnasium.Wrapper):
-        if type(env).__name__ not in _HARMLESS:
-            return True
-        env = env.env
-    return False
-
-
-def _import_minigrid() -> None:
-    try:
-        import minigrid  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: F401
-    except ImportError as error:
-        raise MissingError("MiniGrid environments need minigrid: pip install minigrid") from error
 
 
 class Views:
@@ -146,19 +28,21 @@ class Views:
         maker: Maker,
         names: Optional[Sequence[str]] = None,
         actions: Optional[Sequence[str]] = None,
+        angles: Optional[Sequence[str]] = None,
     ) -> None:
+        """`angles` are those of the observation's numbers that are angles in radians."""
         env = maker()
         try:
             self.observation_space, self.action_space = env.observation_space, env.action_space
-            is_wrapped = _is_wrapped(env)
+            is_changed = is_wrapped(env)
         finally:
             env.close()
         self.id = maker.id
-        self.known = Known() if is_wrapped else known(maker.id.rpartition(":")[2])
+        self.known = Known() if is_changed else known(maker.id.rpartition(":")[2])
         from gymnasium import spaces
 
         built_in = None
-        if self.known.built_in is not None and names is None and actions is None:
+        if self.known.built_in is not None and names is None and actions is None and not angles:
             built_in = _becausal.Schema.read(self.known.built_in)
             if not _fits(built_in, self.observation_space, self.action_space):
                 built_in, self.known = None, Known()
@@ -188,6 +72,8 @@ class Views:
             names=names if names is not None else usual,
             factors=None if names is not None else self.known.factors,
         )
+        if angles:
+            self.state = CircularView(self.state, [safe_name(name) for name in angles])
         usual = actions
         if is_discrete:
             labels = actions if actions is not None else self.known.labels
@@ -240,6 +126,8 @@ class Outcomes:
         self.end = end
         #: What the user should know about them, in sentences.
         self.notes: list[str] = []
+        #: The rules that were found in the rows, in sentences.
+        self.rules: list[str] = []
         #: Whether reward or end are those that becausal knows.
         self.is_known = False
         #: The schema of the built-in environment, where its outcomes are known.
@@ -256,7 +144,8 @@ class Outcomes:
                 return
             names = {name for name, _ in views.state.variables}
             usual = views.known.names
-            if views.known.reward is not None and usual is not None and names >= set(usual):
+            is_told = views.known.reward is not None or views.known.end is not None
+            if is_told and usual is not None and names >= set(usual):
                 reward, self.end = views.known.reward, views.known.end
                 self.is_known = True
         never_ends = reward is not None and reward is views.known.reward
@@ -300,6 +189,16 @@ class Outcomes:
             self.variables = {"paid": {"kind": "continuous", "label": "reward paid"}} | self.variables
             self.terms = {"paid": "paid"}
 
+    @property
+    def learns_reward(self) -> bool:
+        """Whether the reward is a variable."""
+        return self._has_paid
+
+    @property
+    def has_few_rewards(self) -> bool:
+        """Whether the reward is learned as one of a few values."""
+        return self._values is not None
+
     def of(self, reward: float, terminated: bool, action: Any) -> list[float]:
         """The outcomes of a step, in the order of the schema."""
         if self._function is not None:
@@ -328,14 +227,25 @@ def views_of(maker: Maker, schema: _becausal.Schema) -> Views:
     states = [column["name"] for column in schema.columns if column["role"] == "state"]
     actions = [column for column in schema.columns if column["role"] == "action"]
     usual = [name for name, _ in views.state.variables]
+    angles: list[str] = []
+    if len(states) > len(usual):
+        states, angles = without_angles(states)
     names = None if states == usual else states
     if len(actions) == 1 and actions[0]["labels"]:
         given, known = actions[0]["labels"], views.action.variables[0][1].get("labels")
     else:
         given, known = [one["name"] for one in actions], [name for name, _ in views.action.variables]
-    if names is None and given == known:
+    if names is None and given == known and not angles:
         return views
-    return Views(maker, states if views.built_in is not None else names, None if given == known else given)
+    return Views(maker, states if views.built_in is not None else names, None if given == known else given, angles)
+
+
+def check_one_schema(schema: Any, *parts: Any) -> None:
+    """Refuses a schema together with parts of another one."""
+    if schema is not None and any(part is not None for part in parts):
+        raise ArgumentError(
+            "`schema` already says what `names`, `actions`, `reward`, `end` and `angles` are: give one or the other"
+        )
 
 
 def outcomes_of(schema: _becausal.Schema, views: Views) -> Outcomes:
@@ -376,17 +286,6 @@ def _shown(views: Views) -> str:
     return ", ".join(f"`{name}` ({spec['kind']})" for name, spec in views.state.variables + views.action.variables)
 
 
-def disagreement(log: _becausal.Log, terminated: int) -> Optional[str]:
-    """Where recorded rewards or ends are not those of the schema; `None` where they are."""
-    text = log.check()
-    # A reward for every step is one for those that are not the last: what is at stake is whether there are more.
-    wrong = re.search(r"the reward terms do not sum to the recorded reward in ([\d,]+) of .*", text)
-    if wrong and int(wrong.group(1).replace(",", "")) > terminated:
-        return wrong.group(0)
-    ends = re.search(r"the schema's termination disagrees .*", text)
-    return ends.group(0) if ends else None
-
-
 def schema_from(views: Views, outcomes: Outcomes, name: str) -> _becausal.Schema:
     """The schema of an environment."""
     if outcomes.schema_of_built_in is not None:
@@ -420,10 +319,11 @@ def schema_of(
     actions: Optional[Sequence[str]] = None,
     reward: Reward = None,
     end: Optional[str] = None,
+    angles: Optional[Sequence[str]] = None,
 ) -> _becausal.Schema:
     """`Schema.of`."""
     maker = Maker.of(env)
-    views = Views(maker, names, actions)
+    views = Views(maker, names, actions, angles)
     return schema_from(views, Outcomes(views, reward, end), maker.id)
 
 

@@ -40,6 +40,8 @@ def _details(summary: str, text: str) -> str:
 def answer(it: Any) -> str:
     """Words, chain and waterfall."""
     parts = [f"<p><strong>{escaped(it.question)}</strong></p>", f"<p>{escaped(it.sentence)}</p>"]
+    if it.choice is not None:
+        parts.append(f"<p>{escaped(it.choice)}</p>")
     parts.append(_picture(it.svg))
     waterfall = it.waterfall
     if waterfall is not None:

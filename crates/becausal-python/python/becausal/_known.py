@@ -22,7 +22,6 @@ class Known:
         end: Optional[str] = None,
         built_in: Optional[str] = None,
         outcomes: Optional[Callable[[float, bool, Any], list[float]]] = None,
-        units: Optional[dict[str, str]] = None,
     ) -> None:
         #: The numbers of an observation.
         self.names = names
@@ -42,8 +41,6 @@ class Known:
         self.built_in = built_in
         #: The outcomes of the built-in schema, from reward, end and action.
         self.outcomes = outcomes
-        #: Units of the numbers.
-        self.units = units or {}
 
 
 def _lander(fuel: Callable[[Any], float]) -> Callable[[float, bool, Any], list[float]]:
@@ -124,20 +121,25 @@ _KNOWN: dict[str, Known] = {
         actions=["hip_1", "knee_1", "hip_2", "knee_2"],
     ),
     "InvertedPendulum-v5": Known(
-        names=["position", "angle", "velocity", "angle_velocity"], actions=["force"]
+        names=["position", "angle", "velocity", "angle_velocity"],
+        actions=["force"],
+        end="abs(angle') > 0.2",
     ),
     "InvertedDoublePendulum-v5": Known(
         names=["position", "sin_1", "sin_2", "cos_1", "cos_2", "velocity", "velocity_1", "velocity_2"]
         + ["constraint"],
         actions=["force"],
+        end="0.6 * cos_1' + 0.6 * (cos_1' * cos_2' - sin_1' * sin_2') <= 1",
     ),
     "Hopper-v5": Known(
         names=["z", "torso"] + _HOPPER + ["vx", "vz", "v_torso"] + [f"v_{part}" for part in _HOPPER],
         actions=_HOPPER,
+        end="z' <= 0.7 || abs(torso') >= 0.2",
     ),
     "Walker2d-v5": Known(
         names=["z", "torso"] + _WALKER + ["vx", "vz", "v_torso"] + [f"v_{part}" for part in _WALKER],
         actions=_WALKER,
+        end="z' <= 0.8 || z' >= 2 || abs(torso') >= 1",
     ),
     "HalfCheetah-v5": Known(
         names=["z", "torso"] + _CHEETAH + ["vx", "vz", "v_torso"] + [f"v_{part}" for part in _CHEETAH],

@@ -64,10 +64,6 @@ class Adapter:
         """`[count, actions]` probabilities of a discrete action; `None` where they are not known."""
         return None
 
-    def value(self, observations: Any, count: int) -> Optional[np.ndarray]:
-        """`[count]` values of the observations; `None` where they are not known."""
-        return None
-
     def _observations(self, states: bytes, rows: int) -> Any:
         return self.views.state.builds(np.frombuffer(states).reshape(rows, -1))
 
@@ -172,17 +168,6 @@ class SB3(Adapter):
             inner = getattr(policy.get_distribution(tensor), "distribution", None)
             weights = getattr(inner, "probs", None)
         return None if weights is None else weights.cpu().numpy()
-
-    def value(self, observations: Any, count: int) -> Optional[np.ndarray]:
-        policy = self.model.policy
-        if not hasattr(policy, "predict_values"):
-            return None
-        import torch
-
-        with torch.no_grad():
-            tensor, _ = policy.obs_to_tensor(self._seen(observations))
-            values: np.ndarray = policy.predict_values(tensor).cpu().numpy().reshape(count)
-        return values
 
 
 def _alike(one: Any, other: Any, bounds: bool) -> bool:

@@ -11,6 +11,7 @@ import ast
 import json
 import signal
 import sys
+import threading
 from typing import Any, Optional
 
 from . import _becausal
@@ -54,9 +55,14 @@ def main(arguments: list[str]) -> int:
 
         return completed(run, None, policy, None)
 
+    if threading.current_thread() is not threading.main_thread():
+        return _becausal.main(["becausal", *arguments], complete)
     # The program has its own way with Ctrl-C; Python would only hear it when the command is done.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _becausal.main(["becausal", *arguments], complete)
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        return _becausal.main(["becausal", *arguments], complete)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _without_policy(arguments: list[str]) -> tuple[list[str], Optional[str]]:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-import tempfile
 import time
-import webbrowser
-from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
 Progress = Callable[[str, int, int, str, str], object]
@@ -96,11 +93,3 @@ def _in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
-
-
-def view(run: Any) -> Path:
-    """Makes a page about a run and opens it in the browser."""
-    page = Path(tempfile.mkdtemp(prefix="becausal-")) / "report.html"
-    run.report(page)
-    webbrowser.open(page.as_uri())
-    return page

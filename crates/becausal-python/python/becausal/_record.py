@@ -11,19 +11,17 @@ from . import _becausal
 from ._errors import ArgumentError
 from ._gymnasium import (
     Adapter,
-    Maker,
-    Outcomes,
     Reward,
     Session,
     Views,
-    disagreement,
-    outcomes_of,
-    schema_from,
+    check_one_schema,
     views_of,
 )
+from ._makers import Maker
 from ._policies import Adapter as Policy
 from ._policies import adapter_of, torch_threads_restored
 from ._progress import close, shown
+from ._rows import Rows, log_of
 
 #: Steps of the test whether a used environment can be used again.
 _PROBE_STEPS = 30
@@ -93,6 +91,7 @@ def record(
     actions: Optional[Sequence[str]] = None,
     reward: Reward = None,
     end: Optional[str] = None,
+    angles: Optional[Sequence[str]] = None,
     normalize: Any = None,
     envs: int = 8,
     progress: Any = None,
@@ -105,8 +104,8 @@ def record(
 
     A share of the actions is random, so that the log shows what other actions lead to. It differs by episode:
     `explore` has the shares, one episode after the other. `log.own` says in which rows the agent itself acted.
-    `names`, `actions`, `reward` and `end` are those of `Schema.of`; `reward="learn"` learns the reward where
-    becausal knows it. `normalize` is a VecNormalize that the agent was trained with and does not know itself:
+    `names`, `actions`, `reward`, `end` and `angles` are those of `Schema.of`; `reward="learn"` learns reward and end
+    even where becausal knows them or the rows follow a rule. `normalize` is a VecNormalize that the agent was trained with and does not know itself:
     a model that was loaded from a `.zip` never knows it.
     `envs` copies of the environment are stepped together.
 
@@ -122,42 +121,29 @@ def record(
         raise ArgumentError(f"`envs` is {envs}, expected at least 1")
     if not explore or not all(0.0 <= share <= 1.0 for share in explore):
         raise ArgumentError(f"`explore` is {explore!r}, expected shares from 0 to 1")
-    if not 0 <= seed < 2**64:
-        raise ArgumentError(f"`seed` is {seed}, expected a whole number from 0 to 2^64 - 1")
-    if schema is not None and not (names is None and actions is None and reward is None and end is None):
-        raise ArgumentError("`schema` already says what `names`, `actions`, `reward` and `end` are: give one or the other")
+    _becausal.episode_seed(seed, 0)  # Refuses what is not a seed.
+    check_one_schema(schema, names, actions, reward, end, angles)
     maker = Maker.of(env)
-    views = Views(maker, names, actions) if schema is None else views_of(maker, schema)
+    views = Views(maker, names, actions, angles) if schema is None else views_of(maker, schema)
     agent = adapter_of(policy, views, normalize)
     columns = _action_columns(views)
-    fresh = not _repeats_when_used(maker, views, columns, seed)
-    heard = shown(progress)
-    try:
-        with torch_threads_restored():
-            episodes = _play(maker, views, agent, columns, rows, seed, explore, envs, fresh, heard)
-    finally:
-        close(heard)
-    rewards = np.array([paid for episode in episodes for paid in episode.rewards])
-    if not np.all(np.isfinite(rewards)):
-        raise ArgumentError(f"{maker.id} paid a reward that is not finite: {rewards[~np.isfinite(rewards)][0]}")
-    ended = sum(episode.terminated for episode in episodes)
-    if schema is None:
-        outcomes = Outcomes(views, reward, end, rewards, ended > 0)
-    else:
-        outcomes = outcomes_of(schema, views)
-    made = schema_from(views, outcomes, maker.id) if schema is None else schema
-    log = _to_log(episodes, views, outcomes, made, maker, seed, agent)
-    wrong = disagreement(log, ended) if outcomes.is_known else None
-    if wrong is not None:
-        outcomes = Outcomes(views, "learn", None, rewards, ended > 0)
-        outcomes.notes.append(f"reward and end are learned, because those usual for {maker.id} do not hold here: {wrong}")
-        made = schema_from(views, outcomes, maker.id)
-        log = _to_log(episodes, views, outcomes, made, maker, seed, agent)
-    adapter = Adapter(maker, views, outcomes, made)
-    adapter.problem = _replay_problem(adapter, episodes)
+    # One that a reset does not make as new may show it later than the test looks.
+    for fresh in (False, True) if _repeats_when_used(maker, views, columns, seed) else (True,):
+        heard = shown(progress)
+        try:
+            with torch_threads_restored():
+                episodes = _play(maker, views, agent, columns, rows, seed, explore, envs, fresh, heard)
+        finally:
+            close(heard)
+        log, outcomes = log_of(_rows(episodes), views, maker.id, schema, reward, end, _origin(maker, seed, agent))
+        adapter = Adapter(maker, views, outcomes, log.schema)
+        adapter.problem, has_diverged = _replay_problem(adapter, episodes)
+        if not has_diverged:
+            break
     notes = outcomes.notes + ([adapter.problem] if adapter.problem is not None else [])
     for note in notes:
         warnings.warn(note, stacklevel=2)
+    notes += outcomes.rules
     own = np.array([own for episode in episodes for own in episode.own], dtype=bool)
     return log._with(adapter, agent, own, notes)
 
@@ -273,55 +259,45 @@ def _play(
     return [episode for episode in episodes if episode.rewards]
 
 
-def _to_log(
-    episodes: Sequence[_Episode],
-    views: Views,
-    outcomes: Outcomes,
-    schema: _becausal.Schema,
-    maker: Maker,
-    seed: int,
-    agent: Optional[Policy],
-) -> _becausal.Log:
-    from ._data import slot_columns
-
-    states = np.concatenate([np.stack(episode.states[:-1]) for episode in episodes])
-    after = np.concatenate([np.stack(episode.states[1:]) for episode in episodes])
-    taken = np.concatenate([np.stack(episode.actions) for episode in episodes])
+def _rows(episodes: Sequence[_Episode]) -> Rows:
     lengths = [len(episode.rewards) for episode in episodes]
     last = np.cumsum(lengths) - 1
-    rewards = np.concatenate([episode.rewards for episode in episodes])
-    terminated = np.zeros(len(rewards), dtype=bool)
-    truncated = np.zeros(len(rewards), dtype=bool)
+    terminated = np.zeros(sum(lengths), dtype=bool)
+    truncated = np.zeros(sum(lengths), dtype=bool)
     terminated[last] = [episode.terminated for episode in episodes]
     truncated[last] = [not episode.terminated for episode in episodes]
-    led = [outcomes.of(paid, over, action) for paid, over, action in zip(rewards, terminated, taken)]
-    width = sum(column["role"] == "outcome" for column in schema.columns)
-    matrix = np.concatenate([states, taken, np.array(led, dtype=float).reshape(len(rewards), width), after], axis=1)
-    columns = slot_columns(schema, matrix)
-    columns.append(("episode", "i", np.repeat(np.arange(len(episodes)), lengths).astype(np.int64).tobytes()))
-    columns.append(("terminated", "b", terminated.tobytes()))
-    columns.append(("truncated", "b", truncated.tobytes()))
-    columns.append(("reward", "f", rewards.astype(np.float64).tobytes()))
-    origin = {
+    return Rows(
+        states=np.concatenate([np.stack(episode.states[:-1]) for episode in episodes]),
+        actions=np.concatenate([np.stack(episode.actions) for episode in episodes]),
+        after=np.concatenate([np.stack(episode.states[1:]) for episode in episodes]),
+        rewards=np.concatenate([np.array(episode.rewards, dtype=np.float64) for episode in episodes]),
+        terminated=terminated,
+        truncated=truncated,
+        episodes=np.repeat(np.arange(len(episodes)), lengths),
+    )
+
+
+def _origin(maker: Maker, seed: int, agent: Optional[Policy]) -> dict[str, Any]:
+    return {
         "environment": maker.origin,
         "options": {name: repr(value) for name, value in maker.options.items()} if maker.is_plain else {},
         "seed": seed,
         "policy": agent.name if agent is not None else "random",
     }
-    return _becausal.assemble(columns, schema, None, "refuse", origin)
 
 
-def _replay_problem(adapter: Adapter, episodes: Sequence[_Episode]) -> Optional[str]:
-    """Replays a recorded episode in a fresh environment; why it cannot be, in words."""
+def _replay_problem(adapter: Adapter, episodes: Sequence[_Episode]) -> tuple[Optional[str], bool]:
+    """Replays a recorded episode in a fresh environment: why it cannot be, in words, and whether it diverged."""
     # A late one, of some length: its environment was used before.
     episode = max(reversed(episodes), key=lambda one: min(len(one.rewards), _CHECKED_STEPS))
     try:
-        return _divergence(adapter, episode)
+        problem = _divergence(adapter, episode)
+        return problem, problem is not None
     except Exception as error:
         return (
             f"{adapter.maker.id} failed when recorded episode {episode.number} was played again in a fresh environment "
             f"({type(error).__name__}: {error}): episodes cannot be played again, and there is no audit"
-        )
+        ), False
 
 
 def _divergence(adapter: Adapter, episode: _Episode) -> Optional[str]:

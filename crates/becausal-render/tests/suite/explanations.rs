@@ -17,7 +17,7 @@ use crate::exact::{Exact, Rules, imagined, paper_example};
 
 /// The default parameters with this horizon.
 pub fn within(horizon: usize) -> Ask {
-    Ask { horizon, ..Ask::default() }
+    Ask::default().horizon(horizon)
 }
 
 /// The paper's example of BuildMarine, without a policy.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use becausal_core::env::AnyEnvironment;
 use becausal_core::schema::Role;
 use becausal_core::{Policy, RandomPolicy};
-use becausal_explain::{Acting, Audit, AuditParams, NEGLIGIBLE, audit};
+use becausal_explain::{Acting, Audit, AuditParams, NEGLIGIBLE, Track, audit};
 use becausal_learn::ActorCritic;
 
-use super::{Run, RunError};
+use super::{Run, RunDirectory, RunError};
 use crate::error::Error;
 
 impl Run {
@@ -25,6 +25,19 @@ impl Run {
                 .to_owned(),
         })?;
         self.audit_under(policy, params)
+    }
+
+    /// Keeps an audit: answers then tell how often such answers were right. In a run with a folder it is
+    /// written there, as `audit.json`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn keep_audit(&mut self, audit: &Audit) -> Result<(), Error> {
+        self.track = Some(Track::of(audit));
+        if let Some(path) = &self.path {
+            RunDirectory::open(path)?.write_audit(audit)?;
+        }
+        Ok(())
     }
 
     /// How often the answers hold in the environment, under random actions.

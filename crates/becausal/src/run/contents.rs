@@ -15,11 +15,12 @@ pub(super) const BEGUN: &str = ".becausal-begun";
 /// The lock inside a folder, where nothing can be written beside it.
 pub(super) const INNER_LOCK: &str = ".becausal-lock";
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "schema.toml",
     "config.toml",
     "data.parquet",
     "graph.json",
+    "audit.json",
     "metrics.csv",
     "events.out.tfevents.becausal",
     "checkpoint.json",

@@ -10,11 +10,18 @@ use becausal_core::progress::Listener;
 use becausal_core::text::read_text;
 use becausal_core::{MemoryLimit, Schema, Transitions};
 use becausal_discovery::CausalGraph;
+use becausal_explain::{Audit, Track};
 use becausal_learn::ActorCritic;
 use becausal_model::WorldModel;
+use becausal_render::AuditText;
+use serde_json::Value;
 
 use super::claim::Claim;
 use super::contents::{BEGUN, run_of};
+
+/// The file with the last audit under the run's own policy.
+const AUDIT: &str = "audit.json";
+
 /// Maximum size of a graph in bytes: a line for each of some million pairs.
 pub(crate) const MAX_GRAPH_BYTES: u64 = 512 << 20;
 
@@ -213,6 +220,47 @@ impl RunDirectory {
         graph.map(Some).map_err(|error| RunError { path, problem: error.to_string() })
     }
 
+    /// Writes an audit of the answers.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_audit(&self, audit: &Audit) -> Result<(), RunError> {
+        self.write(AUDIT, &format!("{:#}\n", audit.json()))
+    }
+
+    /// Deletes the audit that was kept: it is about another model, or another policy.
+    fn forget_audit(&self) -> Result<(), RunError> {
+        let path = self.path.join(AUDIT);
+        if !path.exists() {
+            return Ok(());
+        }
+        fs::remove_file(&path).map_err(|error| RunError {
+            path,
+            problem: format!("is about another model or policy and cannot be deleted: {error}"),
+        })
+    }
+
+    /// How often answers were right in the audit that was kept; `None` where none was.
+    ///
+    /// # Errors
+    /// When there is one that cannot be read.
+    pub fn read_track(&self) -> Result<Option<Track>, RunError> {
+        let path = self.path.join(AUDIT);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let problem = |error: serde_json::Error| RunError {
+            path: path.clone(),
+            problem: format!("is not an audit: {error}; delete it, then audit the run again"),
+        };
+        let audit: Value = serde_json::from_str(&self.read(AUDIT)?).map_err(problem)?;
+        let horizon = audit["horizon"].as_u64().and_then(|steps| usize::try_from(steps).ok());
+        Ok(Some(Track::of_shares(horizon.unwrap_or(0), |certainty| {
+            let found = &audit["certainty"][certainty.word()];
+            Some((found["sign"].as_f64()?, found["cases"].as_f64()?))
+        })))
+    }
+
     /// Whether there is a world model.
     #[must_use]
     pub fn has_model(&self) -> bool {
@@ -224,6 +272,7 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written.
     pub fn write_model(&self, model: &WorldModel) -> Result<(), RunError> {
+        self.forget_audit()?;
         let written = model.save(&self.path.join("world-model"));
         written.map_err(|error| RunError { path: error.path, problem: error.problem })
     }
@@ -255,6 +304,7 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written.
     pub fn write_policy(&self, policy: &ActorCritic) -> Result<(), RunError> {
+        self.forget_audit()?;
         let written = policy.save(&self.path.join("policy"));
         written.map_err(|error| RunError { path: error.path, problem: error.problem })
     }

@@ -1,11 +1,12 @@
 //! What a run is asked.
 
-use becausal_core::env::action_text;
+use becausal_core::env::{action_text, typical_actions};
 use becausal_explain::{Ask, Change, Company, ExplainError, Explainer, Moment, NEGLIGIBLE};
 
 use super::Run;
 use crate::answer::Answer;
 use crate::error::Error;
+use crate::report::MAX_ACTIONS;
 
 impl Run {
     /// The explainer that answers every question about this run. Where the policy can fail
@@ -16,7 +17,10 @@ impl Run {
     pub fn explainer(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
         let explainer =
             Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask.clone())?;
-        let explainer = explainer.with_scale(self.scale.clone(), NEGLIGIBLE);
+        let explainer = explainer.with_scale(self.scale.clone(), NEGLIGIBLE).with_track(self.track);
+        let labels = |slot: usize| self.schema.variable_of(slot).kind.is_label();
+        let known = self.schema.action_slots().all(labels).then(|| self.known_actions());
+        let explainer = explainer.with_actions(known.filter(|known| !known.is_empty()));
         Ok(match self.policy() {
             Some(_) => explainer.with_company(Company::of(&self.data)),
             None => explainer,
@@ -28,7 +32,7 @@ impl Run {
     /// # Errors
     /// When a parameter is out of its range, or the moment is of other variables.
     pub fn why(&self, moment: &Moment, ask: &Ask) -> Result<Answer, Error> {
-        let why = self.explainer(ask)?.why(moment);
+        let why = self.explainer(ask)?.why_rather(moment);
         Ok(Answer::Why(Box::new(self.checked(why)??)))
     }
 
@@ -67,9 +71,21 @@ impl Run {
     /// Compares what happened with something else, and adds the agent's side.
     fn contrast(&self, moment: &Moment, change: &Change, ask: &Ask) -> Result<Answer, Error> {
         let explainer = self.explainer(ask)?;
-        let mut contrast = self.checked(explainer.what_if(moment, change))??;
-        contrast.factual.choice = self.checked(explainer.choice(moment))?;
+        // The agent's side takes about as long as one of the chains.
+        let answered =
+            rayon::join(|| explainer.what_if(moment, change), || explainer.choice(moment));
+        let (contrast, choice) = self.checked(answered)?;
+        let mut contrast = contrast?;
+        contrast.factual.choice = choice;
         Ok(Answer::Contrast(Box::new(contrast)))
+    }
+
+    /// The actions to ask about, without those that the data never have.
+    pub(crate) fn known_actions(&self) -> Vec<Vec<f64>> {
+        let mut actions = typical_actions(&self.schema, MAX_ACTIONS);
+        let seen = |action: &Vec<f64>| self.check_seen("", &Change::action(action)).is_ok();
+        actions.retain(seen);
+        actions
     }
 
     /// Refuses an action with a label that the data never have: nothing was learned about it.

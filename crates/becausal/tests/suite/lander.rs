@@ -24,8 +24,9 @@ fn the_engine_is_named_as_a_cause_of_the_velocities() {
         assert!(causes.contains(&engine), "{velocity}: {causes:?}\n{}", run.graph());
     }
     let moment = run.recorded(2, 60).expect("a step");
-    let why = run.why(&moment, &Ask::default().horizon(3)).expect("an answer").text();
-    for words in ["horizontal velocity", "vertical velocity", "angular velocity"] {
+    let why = run.why(&moment, &Ask::default().horizon(3)).expect("an answer").details();
+    // The main engine turns the lander by chance only.
+    for words in ["horizontal velocity", "vertical velocity"] {
         assert!(why.contains(words), "{words} is missing:\n{why}");
     }
     let other = if moment.action() == [2.0] { "none" } else { "main" };

@@ -209,7 +209,8 @@ fn signs(run: &Run, episodes: &[Vec<Logged>]) -> (f64, Vec<Vec<String>>) {
     for (episode, steps) in episodes.iter().enumerate().take(10) {
         let moment = run.recorded(episode, 7).expect("a step");
         for other in (0..3).filter(|&other| other != steps[7].1) {
-            let Ok(answer) = run.why_not(&moment, DEVICES[other], &Ask::default()) else {
+            let Ok(answer) = run.why_not(&moment, DEVICES[other], &Ask::default().horizon(5))
+            else {
                 continue;
             };
             let json = answer.json();
@@ -345,14 +346,13 @@ fn a_random_flag_is_called_chance_and_has_its_probability() {
         let moment = run.recorded(0, step).expect("a step");
         let other = if moment.action() == [0.0] { "true" } else { "false" };
         let answer = run.why_not(&moment, other, &Ask::default().horizon(1)).expect("an answer");
-        answer
-            .sentence()
-            .contains("instead of")
-            .then_some(answer)
-            .filter(|answer| answer.text().contains("open is"))
+        let text = answer.text();
+        text.contains("open is").then_some(text)
     });
-    let answer = differing.expect("some step in which the door would differ");
-    assert!(answer.sentence().contains("has a probability of"), "{}", answer.sentence());
+    let text = differing.expect("some step in which the door would differ");
+    assert!(text.contains("has a probability of"), "{text}");
+    // Chance may have brought the same either way.
+    assert!(text.contains("cannot be told") || text.contains("probably"), "{text}");
 }
 
 /// Three variables of which each follows from the two others: none can be told apart, all are read.

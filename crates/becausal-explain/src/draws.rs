@@ -1,0 +1,377 @@
+//! Courses that are possible: drawn where the model, or what the record shows of the noise, leaves them open.
+
+use super::agent::Agent;
+use becausal_core::trajectory::{Step, Trajectory};
+use becausal_core::{Stream, normal_quantile};
+use becausal_model::{Dynamics, Noise, Prediction};
+
+/// Courses that are drawn, in all: two on either side of an interval that leaves out a twentieth there.
+const DRAWS: usize = 40;
+
+/// The same for an agent that answers one state at a time, such as a plain Python function: every step of every course
+/// asks it.
+const DRAWS_OF_SLOW: usize = 10;
+
+/// Of fewer than this share of the courses nothing is said: the others left the numbers that a computer has.
+const MIN_LEFT: f64 = 0.5;
+
+/// The share of the draws that an interval leaves out, at each end: it holds nine in ten.
+const TAIL: f64 = 0.05;
+
+/// Places at which the disagreement of the members is tried, evenly spaced in probability.
+const PLACES: usize = 20;
+
+/// Two courses that are possible at the same time: what follows from the action taken, and from the change.
+#[derive(Debug, Clone, PartialEq)]
+struct Draw {
+    /// The member of the model that it comes from.
+    member: usize,
+    /// What follows from the action taken; `None` where all of it was recorded.
+    factual: Option<Trajectory>,
+    /// What follows from the change.
+    other: Trajectory,
+}
+
+/// Possible courses. Each follows one member of the model; the noise is the recorded one as far as the record
+/// shows it, and drawn beyond.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draws {
+    /// What was recorded.
+    factual: Trajectory,
+    /// How many models there are.
+    members: usize,
+    pairs: Vec<Draw>,
+}
+
+/// What is asked: the course that happened, the change, and how far to look.
+pub(super) struct Question<'a> {
+    pub agent: Agent<'a>,
+    pub dynamics: &'a dyn Dynamics,
+    pub factual: &'a Trajectory,
+    pub state: &'a [f64],
+    pub action: &'a [f64],
+    pub horizon: usize,
+}
+
+impl Draws {
+    /// Draws courses. Every question draws the same random numbers, so that answers can be compared.
+    pub(super) fn of(question: &Question<'_>) -> Self {
+        let Question { dynamics, factual, horizon, .. } = *question;
+        let members = dynamics.members().max(1);
+        let count = if question.agent.is_quick() { DRAWS } else { DRAWS_OF_SLOW };
+        let each = count.div_ceil(members);
+        let steps: Vec<Option<&Step>> = (0..horizon)
+            .map(|step| factual.steps().get(step).filter(|step| step.recorded))
+            .collect();
+        let mut courses = Vec::with_capacity(members * each);
+        for member in 0..members {
+            // The same random numbers for every member: they differ only in what they have learned.
+            let mut stream = Stream::new(1);
+            let drawn = dynamics.draw_noise(member, &steps, each, &mut stream);
+            courses.extend(drawn.into_iter().map(|noise| (member, noise)));
+        }
+        let begun = (question.state.to_vec(), question.action.to_vec());
+        let others = question.play(&courses, &[], &begun);
+        let recorded: Vec<Step> = factual.steps().iter().filter(|s| s.recorded).cloned().collect();
+        let all = recorded.len() == factual.len();
+        let factuals = if all {
+            vec![None; courses.len()]
+        } else {
+            let start = recorded.last().map(|step| step.next.clone());
+            let start = start.or_else(|| factual.state(0).map(<[f64]>::to_vec));
+            let first = factual.steps().first().map(|step| step.action.clone());
+            let begun = (start.unwrap_or_default(), first.unwrap_or_default());
+            question.play(&courses, &recorded, &begun).into_iter().map(Some).collect()
+        };
+        let trajectory = |steps: Vec<Step>| {
+            Trajectory::new(factual.schema().clone(), factual.first(), steps).ok()
+        };
+        let draws = courses.iter().zip(factuals).zip(others).filter_map(
+            |(((member, _), factual), other)| {
+                let factual = match factual {
+                    Some(steps) => Some(trajectory(steps?)?),
+                    None => None,
+                };
+                Some(Draw { member: *member, factual, other: trajectory(other?)? })
+            },
+        );
+        let mut draws: Vec<Draw> = draws.collect();
+        if (draws.len() as f64) < MIN_LEFT * courses.len() as f64 {
+            draws.clear();
+        }
+        Self { factual: factual.clone(), members, pairs: draws }
+    }
+
+    /// The largest of a number over all draws; 0 without draws.
+    pub(super) fn most(&self, number: impl Fn(&Trajectory, &Trajectory) -> usize) -> usize {
+        let of = |draw: &Draw| number(draw.factual.as_ref().unwrap_or(&self.factual), &draw.other);
+        self.pairs.iter().map(of).max().unwrap_or(0)
+    }
+
+    /// The same draws, with only their first steps.
+    #[must_use]
+    pub(super) fn shortened(self, steps: usize) -> Self {
+        let draws = self.pairs.into_iter().map(|draw| Draw {
+            factual: draw.factual.map(|factual| factual.shortened(steps)),
+            other: draw.other.shortened(steps),
+            ..draw
+        });
+        let draws = draws.collect();
+        Self { factual: self.factual.shortened(steps), pairs: draws, ..self }
+    }
+
+    /// Whether there is nothing to judge by: every course left the numbers that a computer has.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// What a number would be in each draw, with the member that it comes from. The function gets what follows
+    /// from the action taken, and from the change.
+    fn numbers(
+        &self,
+        number: impl Fn(&Trajectory, &Trajectory) -> Option<f64>,
+    ) -> Vec<(usize, f64)> {
+        let of = |draw: &Draw| {
+            let number = number(draw.factual.as_ref().unwrap_or(&self.factual), &draw.other)?;
+            Some((draw.member, number))
+        };
+        self.pairs.iter().filter_map(of).filter(|(_, number)| number.is_finite()).collect()
+    }
+
+    /// The interval that holds a number in nine of ten cases. Draws in which there is no such number do not
+    /// count; `None` if there is none in any.
+    #[must_use]
+    pub fn interval(
+        &self,
+        number: impl Fn(&Trajectory, &Trajectory) -> Option<f64>,
+    ) -> Option<[f64; 2]> {
+        let numbers = self.widened(number);
+        Some([quantile(&numbers, TAIL)?, quantile(&numbers, 1.0 - TAIL)?])
+    }
+
+    /// How probable it is that a number is above 0; a half if nothing is known.
+    #[must_use]
+    pub fn positive(&self, number: impl Fn(&Trajectory, &Trajectory) -> Option<f64>) -> f64 {
+        let numbers = self.widened(number);
+        if numbers.is_empty() {
+            return 0.5;
+        }
+        let weight = |number: &f64| match number {
+            number if *number > 0.0 => 1.0,
+            number if *number < 0.0 => 0.0,
+            _ => 0.5,
+        };
+        numbers.iter().map(weight).sum::<f64>() / numbers.len() as f64
+    }
+
+    /// The share of the draws in which something is so; 0 if nothing is known.
+    #[must_use]
+    pub fn share(&self, is_so: impl Fn(&Trajectory, &Trajectory) -> bool) -> f64 {
+        let of = |draw: &&Draw| is_so(draw.factual.as_ref().unwrap_or(&self.factual), &draw.other);
+        self.pairs.iter().filter(of).count() as f64 / self.pairs.len().max(1) as f64
+    }
+
+    /// What a number may be, in ascending order: the mean of the members, what one of many more members would be apart
+    /// from it (Student's t distribution, because there are few of them), and what noise makes of it.
+    fn widened(&self, number: impl Fn(&Trajectory, &Trajectory) -> Option<f64>) -> Vec<f64> {
+        let numbers = self.numbers(number);
+        let means: Vec<Option<f64>> = (0..self.members)
+            .map(|member| mean(numbers.iter().filter(|(m, _)| *m == member).map(|(_, n)| *n)))
+            .collect();
+        let known: Vec<f64> = means.iter().flatten().copied().collect();
+        let Some(middle) = mean(known.iter().copied()) else { return Vec::new() };
+        let count = known.len() as f64;
+        let noise: Vec<f64> =
+            numbers.iter().map(|(member, n)| n - means[*member].unwrap_or(middle)).collect();
+        let apart = if known.len() < 2 {
+            0.0
+        } else {
+            let squares: f64 = known.iter().map(|mean| (mean - middle).powi(2)).sum();
+            // What the means of some draws differ by is noise, too.
+            let freedom = (numbers.len() - known.len()).max(1) as f64;
+            let of_noise = noise.iter().map(|noise| noise * noise).sum::<f64>() / freedom;
+            let of_means = of_noise * count / numbers.len() as f64;
+            let between = squares / (count - 1.0) - of_means;
+            (between.max(0.0) * (1.0 + 1.0 / count)).sqrt()
+        };
+        let mut widened: Vec<f64> = if apart > 0.0 {
+            let places = (0..PLACES).map(|at| (at as f64 + 0.5) / PLACES as f64);
+            let places: Vec<f64> =
+                places.map(|share| middle + apart * student(share, known.len() - 1)).collect();
+            let with = |noise: &f64| places.iter().map(|place| place + noise).collect::<Vec<_>>();
+            noise.iter().flat_map(with).collect()
+        } else {
+            numbers.iter().map(|(_, number)| *number).collect()
+        };
+        widened.sort_by(f64::total_cmp);
+        widened
+    }
+}
+
+/// A quantile of Student's t distribution: exact with one and two degrees of freedom, beyond by the expansion of Cornish
+/// and Fisher (within 1 % from 2.5 to 97.5 %).
+fn student(share: f64, freedom: usize) -> f64 {
+    match freedom {
+        1 => (std::f64::consts::PI * (share - 0.5)).tan(),
+        2 => (2.0 * share - 1.0) / (2.0 * share * (1.0 - share)).sqrt(),
+        _ => {
+            let (z, n) = (normal_quantile(share), freedom as f64);
+            let first = (z.powi(3) + z) / 4.0;
+            let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
+            let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
+            z + first / n + second / (n * n) + third / (n * n * n)
+        }
+    }
+}
+
+impl Question<'_> {
+    /// The steps of every course: those begun with, and what follows from a state, whose first action is given
+    /// where no step is begun with. `None` for a course with numbers that a computer does not have.
+    fn play(
+        &self,
+        courses: &[(usize, Vec<Noise>)],
+        begun: &[Step],
+        (state, action): &(Vec<f64>, Vec<f64>),
+    ) -> Vec<Option<Vec<Step>>> {
+        let schema = self.dynamics.schema();
+        let mut played: Vec<Option<Vec<Step>>> = vec![Some(begun.to_vec()); courses.len()];
+        let mut states = vec![state.clone(); courses.len()];
+        let mut live: Vec<usize> = (0..courses.len()).collect();
+        if begun.last().is_some_and(|step| step.terminated) {
+            live.clear();
+        }
+        for step in begun.len()..self.horizon {
+            if live.is_empty() {
+                break;
+            }
+            let here: Vec<Vec<f64>> = live.iter().map(|&course| states[course].clone()).collect();
+            let actions = if step == 0 {
+                Some(vec![action.clone(); here.len()])
+            } else {
+                self.agent.act_all(schema, self.factual.steps().get(step), &here)
+            };
+            let Some(actions) = actions else { break };
+            let mut ended = Vec::new();
+            let of_member = |a: &usize, b: &usize| courses[live[*a]].0 == courses[live[*b]].0;
+            let places: Vec<usize> = (0..live.len()).collect();
+            for group in places.chunk_by(of_member) {
+                let range = group[0]..group[group.len() - 1] + 1;
+                let member = courses[live[group[0]]].0;
+                let noise: Vec<&Noise> =
+                    live[range.clone()].iter().map(|&course| &courses[course].1[step]).collect();
+                let (here, actions) = (&here[range.clone()], &actions[range.clone()]);
+                let results = self.dynamics.steps_of(member, here, actions, &noise);
+                let steps = here.iter().zip(actions).zip(results);
+                for (&course, ((state, action), Prediction { outcomes, next })) in
+                    live[range].iter().zip(steps)
+                {
+                    let step = Step::new(schema, [state, action, &outcomes, &next], None);
+                    let numbers = step.outcomes.iter().chain(&step.next).chain(&step.rewards);
+                    if !numbers.into_iter().all(|number| number.is_finite()) {
+                        played[course] = None;
+                        ended.push(course);
+                        continue;
+                    }
+                    if step.terminated {
+                        ended.push(course);
+                    }
+                    states[course] = next;
+                    played[course].get_or_insert_default().push(step);
+                }
+            }
+            live.retain(|course| !ended.contains(course));
+        }
+        played
+    }
+}
+
+fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0_usize);
+    for number in numbers {
+        (sum, count) = (sum + number, count + 1);
+    }
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// A quantile of ascending numbers, in between two of them where it must be.
+fn quantile(numbers: &[f64], share: f64) -> Option<f64> {
+    let place = share * (numbers.len().checked_sub(1)? as f64);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
+    let below = place.floor() as usize;
+    let above = (below + 1).min(numbers.len() - 1);
+    let part = place - place.floor();
+    Some(numbers[below] + part * (numbers[above] - numbers[below]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becausal_core::schema::Schema;
+    use std::sync::Arc;
+
+    /// Courses of one step in which the reward is the given number.
+    fn draws(schema: &Arc<Schema>, members: &[Vec<f64>]) -> Draws {
+        let course = |reward: f64| {
+            let step = Step::new(schema, [&[0.0], &[0.0], &[], &[reward]], None);
+            Trajectory::new(Arc::clone(schema), 0, vec![step]).expect("a step")
+        };
+        let draws = members
+            .iter()
+            .enumerate()
+            .flat_map(|(member, numbers)| numbers.iter().map(move |number| (member, *number)));
+        let draws = draws
+            .map(|(member, number)| Draw { member, factual: None, other: course(number) })
+            .collect();
+        Draws { factual: course(0.0), members: members.len(), pairs: draws }
+    }
+
+    fn reward(_: &Trajectory, other: &Trajectory) -> Option<f64> {
+        other.steps().first().map(|step| step.rewards[0])
+    }
+
+    fn schema() -> Arc<Schema> {
+        let text = "name = \"test\"\n[state]\nx = { kind = \"continuous\" }\n[action]\na = { kind = \"boolean\" }\n\
+                    [reward]\nr = \"x'\"\n";
+        Arc::new(Schema::parse(text).expect("a schema"))
+    }
+
+    #[test]
+    fn nine_in_ten_intervals_hold_another_member_and_its_noise() {
+        let schema = schema();
+        let mut stream = Stream::new(4);
+        for (members, noise) in [(3, 0.0), (5, 0.0), (5, 1.0), (3, 2.0)] {
+            let mut held = 0;
+            for _ in 0..400 {
+                let numbers: Vec<Vec<f64>> = (0..members)
+                    .map(|_| {
+                        let mean = stream.normal();
+                        (0..8).map(|_| mean + noise * stream.normal()).collect()
+                    })
+                    .collect();
+                let truth = stream.normal() + noise * stream.normal();
+                let [low, high] = draws(&schema, &numbers).interval(reward).expect("draws");
+                held += usize::from(low <= truth && truth <= high);
+            }
+            // Four standard errors of 400 cases are 24.
+            assert!((336..=390).contains(&held), "{members} members, noise {noise}: {held} of 400");
+        }
+    }
+
+    #[test]
+    fn members_that_agree_leave_no_doubt() {
+        let draws = draws(&schema(), &[vec![2.0; 4], vec![2.0; 4]]);
+        assert_eq!(draws.interval(reward), Some([2.0, 2.0]));
+        assert_eq!(draws.positive(reward), 1.0);
+        assert_eq!(draws.positive(|this, other| Some(-reward(this, other)?)), 0.0);
+    }
+
+    #[test]
+    fn the_quantiles_are_those_of_students_distribution() {
+        for (freedom, expected) in [(1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262)] {
+            let found = student(0.975, freedom);
+            assert!((found / expected - 1.0).abs() < 0.011, "{freedom}: {found}");
+            assert_eq!(student(0.5, freedom), 0.0);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+"""Steps in an environment, as a log."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _becausal
+from ._errors import ArgumentError
+from ._gymnasium import Outcomes, Reward, Views, outcomes_of, schema_from
+from ._rules import rule_of
+
+#: A column of a log: name, type (`f`, `i`, `b` or `t`), and bytes, or a list of texts.
+Columns = list[tuple[str, str, Any]]
+
+
+@dataclass
+class Rows:
+    """Steps, one row each, in the numbers of the schema."""
+
+    #: `[rows, states]`
+    states: np.ndarray
+    #: `[rows, actions]`
+    actions: np.ndarray
+    #: `[rows, states]`: the states afterwards.
+    after: np.ndarray
+    #: `[rows]`
+    rewards: np.ndarray
+    #: `[rows]`: whether the episode ended by the rules.
+    terminated: np.ndarray
+    #: `[rows]`: whether it was cut short, or the record ends.
+    truncated: np.ndarray
+    #: `[rows]`: the number of the episode.
+    episodes: np.ndarray
+
+
+def log_of(
+    rows: Rows,
+    views: Views,
+    id: str,
+    schema: Optional[_becausal.Schema],
+    reward: Reward,
+    end: Optional[str],
+    origin: Optional[dict[str, Any]] = None,
+) -> tuple[_becausal.Log, Outcomes]:
+    """A log of these rows, and its outcomes. Without `schema` it gets that of the environment; what is known of its
+    reward and end is learned instead where the rows contradict it."""
+    if not np.all(np.isfinite(rows.rewards)):
+        wrong = np.flatnonzero(~np.isfinite(rows.rewards))[0]
+        raise ArgumentError(
+            f"{id}: the reward in row {wrong + 1} (episode {rows.episodes[wrong]}) is {rows.rewards[wrong]}, expected a "
+            "finite number"
+        )
+    if schema is not None:
+        outcomes = outcomes_of(schema, views)
+        return _assembled(rows, outcomes, schema, origin), outcomes
+    ended = bool(rows.terminated.any())
+    outcomes = Outcomes(views, reward, end, rows.rewards, ended)
+    if outcomes.is_known:
+        wrong = _contradiction(_assembled(rows, outcomes, schema_from(views, outcomes, id), origin), rows)
+        if wrong is not None:
+            outcomes = Outcomes(views, "learn", None, rows.rewards, ended)
+            outcomes.notes.append(f"the reward and end usual for {id} do not hold here and are not used: {wrong}")
+    if reward != "learn":
+        outcomes = _with_rules(rows, views, outcomes)
+    return _assembled(rows, outcomes, schema_from(views, outcomes, id), origin), outcomes
+
+
+def _with_rules(rows: Rows, views: Views, learned: Outcomes) -> Outcomes:
+    """Outcomes with the rules that all rows follow in place of what would be learned."""
+    columns = schema_from(views, learned, "rows").columns if learned.variables else []
+    after = [column for column in columns if column["role"] == "next"]
+    acted = [column for column in columns if column["role"] == "action"]
+    end, paid = None, None
+    if "over" in learned.variables:
+        end = rule_of(rows.after, after, rows.terminated, rows.episodes)
+    if learned.has_few_rewards:
+        values = np.concatenate([rows.after, rows.actions], axis=1)
+        paid = rule_of(values, after + acted, rows.rewards, rows.episodes)
+    found = {"the end": end, "the reward": paid}
+    rules = [f"{name} follows a rule in every row: {rule}" for name, rule in found.items() if rule is not None]
+    if not rules:
+        return learned
+    reward: Reward = {"paid": paid} if paid is not None else learned.terms
+    if paid is None and (learned.learns_reward or end is not None and "survival" in learned.terms):
+        reward = "learn"
+    kept = end if "over" in learned.variables else learned.end
+    outcomes = Outcomes(views, reward, kept, rows.rewards, bool(rows.terminated.any()))
+    outcomes.notes, outcomes.rules = learned.notes, rules
+    return outcomes
+
+
+def _contradiction(log: _becausal.Log, rows: Rows) -> Optional[str]:
+    """Where recorded rewards or ends are not those of the schema; `None` where they are."""
+    rewards, ends = log._contradictions()
+    # A reward for every step is one for those that are not the last: what is at stake is whether there are more.
+    if rewards > int(rows.terminated.sum()):
+        return f"the reward is another one in {rewards:,} of {len(rows.rewards):,} rows"
+    return f"the end is another one in {ends:,} of {len(rows.rewards):,} rows" if ends else None
+
+
+def _assembled(
+    rows: Rows, outcomes: Outcomes, schema: _becausal.Schema, origin: Optional[dict[str, Any]]
+) -> _becausal.Log:
+    led = [outcomes.of(float(r), bool(t), a) for r, t, a in zip(rows.rewards, rows.terminated, rows.actions)]
+    width = sum(column["role"] == "outcome" for column in schema.columns)
+    outcome = np.array(led, dtype=float).reshape(len(rows.rewards), width)
+    columns = _slot_columns(schema, np.concatenate([rows.states, rows.actions, outcome, rows.after], axis=1))
+    columns.append(("episode", "i", rows.episodes.astype(np.int64).tobytes()))
+    columns.append(("terminated", "b", rows.terminated.tobytes()))
+    columns.append(("truncated", "b", rows.truncated.tobytes()))
+    columns.append(("reward", "f", rows.rewards.astype(np.float64).tobytes()))
+    return _becausal.assemble(columns, schema, origin=origin)
+
+
+def _slot_columns(schema: _becausal.Schema, matrix: np.ndarray) -> Columns:
+    """The columns of a matrix with a column per slot; categories are indices of their labels."""
+    columns: Columns = []
+    for place, column in enumerate(schema.columns):
+        values = matrix[:, place]
+        labels = column["labels"]
+        # Where all labels are whole numbers, a number means the label.
+        if labels and all(re.fullmatch(r"-?(0|[1-9]\d*)", label) for label in labels):
+            values = np.array([float(label) for label in labels])[values.astype(np.int64)]
+        columns.append((column["name"], "f", np.ascontiguousarray(values, dtype=np.float64).tobytes()))
+    return columns

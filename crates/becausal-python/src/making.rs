@@ -1,0 +1,174 @@
+//! Where runs come from: a fit, a training, a folder. And graphs: a discovery.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use becausal::model::ModelKind;
+use becausal::{DiscoverParams, FitParams, OpenParams, Run, TrainParams};
+use pyo3::prelude::*;
+use pyo3::types::PyMapping;
+
+use crate::error;
+use crate::graph::PyGraph;
+use crate::log::PyLog;
+use crate::options::options;
+use crate::run::PyRun;
+use crate::seed::Seed;
+use crate::work::work;
+
+/// A graph as the user gives it: an object, or the path of a `graph.json`.
+fn with_graph(params: FitParams, given: &Bound<'_, PyAny>) -> PyResult<FitParams> {
+    if let Ok(graph) = given.cast::<PyGraph>() {
+        return Ok(params.graph(graph.get().needed()?.clone()));
+    }
+    let path: PathBuf = given.extract()?;
+    params.graph_file(&path).map_err(|error| error::of_path(error, &path))
+}
+
+/// Learns from a log: holds episodes out, discovers the causal graph, fits the world model, checks it.
+///
+/// `seed` is that of everything random. `eta` is the p-value up to which a pair is an edge. `graph` is one that is
+/// used instead of a discovery. `model` is `causal`, `full` (reads everything) or `mlp`. `members` networks are
+/// fitted, each for at most `steps` steps (default: 5 and 2000). A share `held_out` of the rows (default: 0.1) is
+/// held out before the discovery, to score the model; with `test` another log is. `compare` fits the other models,
+/// too. `progress` is `False`, or a function of task, done, total, unit and note; what it raises stops the fit.
+///
+/// >>> run = becausal.fit(log, members=2, steps=200)
+/// >>> run.graph.parents("outside'")
+/// ['outside']
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+#[pyo3(
+    signature = (log, *, seed=Seed(0), eta=None, graph=None, model="causal", members=None, steps=None, held_out=None, test=None, compare=false, progress=None),
+    text_signature = "(log, *, seed=0, eta=None, graph=None, model='causal', members=None, steps=None, held_out=None, test=None, compare=False, progress=None)"
+)]
+pub fn fit(
+    py: Python<'_>,
+    log: &Bound<'_, PyLog>,
+    seed: Seed,
+    eta: Option<f64>,
+    graph: Option<&Bound<'_, PyAny>>,
+    model: &str,
+    members: Option<usize>,
+    steps: Option<usize>,
+    held_out: Option<f64>,
+    test: Option<&Bound<'_, PyLog>>,
+    compare: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyRun> {
+    let kind = ModelKind::of(model).ok_or_else(|| {
+        error::invalid(format!("`model` is {model:?}, expected \"causal\", \"full\" or \"mlp\""))
+    })?;
+    let mut params = FitParams::default().seed(seed.0).model(kind).compare(compare);
+    if let Some(eta) = eta {
+        params = params.eta(eta);
+    }
+    if let Some(members) = members {
+        params = params.members(members);
+    }
+    if let Some(steps) = steps {
+        params = params.steps(steps);
+    }
+    if let Some(share) = held_out {
+        params = params.held_out(share);
+    }
+    if let Some(test) = test {
+        params = params.test(becausal::Log::clone(&test.get().log));
+    }
+    if let Some(graph) = graph {
+        params = with_graph(params, graph)?;
+    }
+    let given = Arc::clone(&log.get().log);
+    let run = work(py, progress, None, move |listener| {
+        becausal::fit(&given, &params.progress(listener))
+    })?;
+    let run = PyRun::new(run);
+    let (environment, policy) = (&log.get().environment, &log.get().policy);
+    if environment.is_none() && policy.is_none() {
+        return Ok(run);
+    }
+    let cloned = |object: &Option<Py<PyAny>>| object.as_ref().map(|it| it.clone_ref(py));
+    run.with_adapters(cloned(environment), cloned(policy))
+}
+
+/// Discovers the causal graph of a log.
+///
+/// >>> becausal.discover(log).parents("temperature'")
+/// ['temperature', 'outside', 'device']
+#[pyfunction]
+#[pyo3(
+    signature = (log, *, seed=Seed(0), eta=None, progress=None),
+    text_signature = "(log, *, seed=0, eta=None, progress=None)"
+)]
+pub fn discover(
+    py: Python<'_>,
+    log: &Bound<'_, PyLog>,
+    seed: Seed,
+    eta: Option<f64>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyGraph> {
+    let log = Arc::clone(&log.get().log);
+    let schema = Arc::clone(log.schema());
+    let graph = work(py, progress, None, move |progress| {
+        let seed = seed.0;
+        let params = DiscoverParams { eta, seed, progress, ..DiscoverParams::default() };
+        Ok(becausal::discover(log.transitions(), &params)?)
+    })?;
+    Ok(PyGraph { schema, graph: Some(graph) })
+}
+
+/// Opens the folder of a run.
+#[pyfunction]
+#[pyo3(signature = (path, *, progress=None))]
+pub fn open(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<PyRun> {
+    let is_there = path.exists();
+    if !is_there {
+        return Err(error::raised(
+            "NotFoundError",
+            format!("{}: there is no such folder", path.display()),
+        ));
+    }
+    let run = work(py, progress, None, move |listener| {
+        Run::open_with(&path, &OpenParams::default().progress(listener))
+    })?;
+    Ok(PyRun::new(run))
+}
+
+/// Learns to act in a built-in environment, in the folder `path`, and opens the run.
+///
+/// `settings` is TOML that changes those of the `preset`; `options` are those of the environment. `steps` are real
+/// steps; `until` is a mean return that ends the training early.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+#[pyo3(
+    signature = (environment, path, *, preset="default", steps=None, until=None, seed=Seed(0), settings=None, options=None, progress=None),
+    text_signature = "(environment, path, *, preset='default', steps=None, until=None, seed=0, settings=None, options=None, progress=None)"
+)]
+pub fn train(
+    py: Python<'_>,
+    environment: String,
+    path: PathBuf,
+    preset: &str,
+    steps: Option<usize>,
+    until: Option<f64>,
+    seed: Seed,
+    settings: Option<String>,
+    options: Option<&Bound<'_, PyMapping>>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyRun> {
+    let mut params =
+        TrainParams::default().preset(preset).seed(seed.0).options(self::options(options)?);
+    if let Some(steps) = steps {
+        params = params.steps(steps);
+    }
+    if let Some(until) = until {
+        params = params.until(until);
+    }
+    if let Some(settings) = settings {
+        params = params.change(settings, "settings");
+    }
+    let run = work(py, progress, None, move |listener| {
+        becausal::train(&environment, &path, &params.progress(listener))
+    })?;
+    Ok(PyRun::new(run))
+}

@@ -1,0 +1,157 @@
+//! The short text of an answer: the sentence, the agent's side, how sure it is, what differs, what could change it.
+
+use std::fmt::Write;
+
+use super::doubt;
+use super::explained::ContrastView;
+use super::interval_text::{between, in_brackets};
+use super::words::{counted, over_first, signed};
+use becausal_core::schema::Schema;
+use becausal_explain::Certainty;
+use becausal_explain::chain::Node;
+
+/// Differences of variables that are listed, at most; the rest is counted.
+const MAX_DIFFERENCES: usize = 4;
+
+/// Reward terms that are listed, at most; the rest is counted.
+const MAX_TERMS: usize = 4;
+
+/// An interval of a value is told where it is wider than this share of the difference.
+const MIN_WIDTH: f64 = 0.1;
+
+impl ContrastView<'_> {
+    /// How sure the answer is about the steps that its sentence is about.
+    pub(super) fn certainty(&self) -> String {
+        match self.claim().filter(|(steps, _)| *steps < self.steps()) {
+            Some((steps, _)) => {
+                let first = self.over(steps);
+                let first = ContrastView(&first).how_sure();
+                format!("How sure {}: {first}", over_first(steps))
+            }
+            None => format!("How sure: {}", self.how_sure()),
+        }
+    }
+
+    fn how_sure(&self) -> String {
+        if self.draws.is_empty() {
+            return "a guess; the courses that the model draws leave the numbers it knows."
+                .to_owned();
+        }
+        let probability = self.probability();
+        let certainty = Certainty::of(probability);
+        let (this, other) = self.subjects();
+        let difference = self.credit.difference();
+        let courses = match 100.0 * probability {
+            all if all >= 99.95 => "in all possible courses".to_owned(),
+            most => format!("in {:.0} % of the possible courses", most.clamp(1.0, 99.0)),
+        };
+        let claim = match difference {
+            0.0 => format!("both earn the same {courses}"),
+            _ if probability < 0.5 => {
+                "the most likely course and most of the possible ones disagree".to_owned()
+            }
+            difference => {
+                format!("{} earns more {courses}", if difference > 0.0 { this } else { other })
+            }
+        };
+        let audited = self.track.and_then(|track| Some((track, track.share(certainty)?)));
+        let audited = audited.map_or_else(String::new, |(track, share)| {
+            format!(
+                " In the audit of this run, over {}, {:.0} % of such answers were right.",
+                counted(track.horizon, "step"),
+                100.0 * share
+            )
+        });
+        format!("{}; {claim}.{audited}", certainty.word())
+    }
+
+    /// The short text of an answer.
+    pub(super) fn told(&self, question: &str, sentence: &str, choice: Option<&str>) -> String {
+        let schema = self.courses[0].schema();
+        let mut text = format!("{question}\n\n{sentence}\n");
+        if let Some(choice) = choice {
+            let _ = writeln!(text, "\n{choice}");
+        }
+        let _ = writeln!(text, "\n{}", self.certainty());
+        // What the sentence is about: all steps, or those over which something can be told.
+        let steps = self.claim().map_or_else(|| self.steps(), |(steps, _)| steps);
+        let about = self.over(steps);
+        ContrastView(&about).list_differences(&mut text, schema);
+        if let Some(ends) = self.ends_in_words() {
+            let _ = writeln!(text, "\n{ends}");
+        }
+        ContrastView(&about).list_terms(&mut text);
+        let all = self.all_doubts();
+        doubt::main(&mut text, schema, &all, self.courses[0].first());
+        text
+    }
+
+    /// The variables that differ most, each at the step where it differs most.
+    fn list_differences(&self, text: &mut String, schema: &Schema) {
+        let shape = self.courses[0].shape();
+        let nodes = |step: usize| {
+            let states = (0..shape.states.len()).map(move |index| Node::state(step + 1, index));
+            states.chain((0..shape.outcomes.len()).map(move |index| Node::outcome(step, index)))
+        };
+        let mut largest: Vec<Node> = Vec::new();
+        for node in (0..self.steps()).flat_map(nodes) {
+            if self.differs(node) != Some(true) {
+                continue;
+            }
+            match largest.iter_mut().find(|l| l.part == node.part && l.index == node.index) {
+                Some(known) if self.size(node) > self.size(*known) => *known = node,
+                Some(_) => {}
+                None => largest.push(node),
+            }
+        }
+        largest.sort_by(|a, b| self.by_size(*b, *a));
+        let rest = largest.split_off(largest.len().min(MAX_DIFFERENCES)).len();
+        if largest.is_empty() {
+            return;
+        }
+        let _ = writeln!(text, "\nWhat differs most:");
+        largest.sort_by_key(|node| (node.after(), *node));
+        for node in largest {
+            let Some(words) = self.differs_in_words(node) else { continue };
+            let elements = self.courses[1].value(node).map_or(0, <[f64]>::len);
+            let is_number = node.variable(schema).is_some_and(|v| !v.kind.is_label());
+            let interval = if elements == 1 && is_number { self.range(node, 0) } else { None };
+            let interval =
+                interval.filter(|[low, high]| high - low > MIN_WIDTH * self.distance(node));
+            let interval = interval.map_or_else(String::new, |interval| {
+                format!(" (the other: {})", between(interval))
+            });
+            let _ = writeln!(text, "  {words}{interval}");
+        }
+        if rest > 0 {
+            let _ = writeln!(text, "  and {rest} more");
+        }
+    }
+
+    /// The reward terms that differ, with their intervals.
+    fn list_terms(&self, text: &mut String) {
+        let terms = self.terms();
+        if terms.is_empty() {
+            return;
+        }
+        let total = self.in_asked_direction(self.credit.difference());
+        let discounted = if self.credit.discount < 1.0 {
+            format!(", discounted by {} per step", self.credit.discount)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            text,
+            "\nReward difference {}{}{discounted}:",
+            signed(total),
+            in_brackets(self.worth_in_asked_direction(None))
+        );
+        for term in terms.iter().take(MAX_TERMS) {
+            let unsure = if term.is_told() { "" } else { ", which may be nothing" };
+            let _ = writeln!(text, "  {}{unsure}", self.term_in_words(term));
+        }
+        if terms.len() > MAX_TERMS {
+            let _ = writeln!(text, "  and {} more", terms.len() - MAX_TERMS);
+        }
+    }
+}

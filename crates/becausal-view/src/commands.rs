@@ -1,0 +1,148 @@
+//! How to ask the same elsewhere: as a command, and in Python.
+
+use std::fmt::Write;
+
+use becausal::{Ask, Record, Run, quoted, quoted_path};
+
+use crate::question::{Question, QuestionKind};
+
+/// A question as a command and as a line of Python.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commands {
+    /// `becausal explain …`.
+    pub shell: String,
+    /// `run.why(…)`.
+    pub python: String,
+}
+
+impl Commands {
+    /// The commands for a question.
+    pub fn of(run: &Run, question: &Question) -> Self {
+        Self { shell: shell(run, question), python: python(run, question) }
+    }
+}
+
+fn folder(run: &Run) -> String {
+    run.path().map_or_else(|| "run".to_owned(), quoted_path)
+}
+
+fn shell(run: &Run, question: &Question) -> String {
+    let place = question.episode();
+    let mut before = String::new();
+    let which = match (place.seed, &place.actions) {
+        (Some(seed), Some(actions)) => {
+            before = replay(run, seed, actions);
+            "--data by-hand.csv".to_owned()
+        }
+        (Some(seed), None) => format!("--episode-seed {seed}"),
+        (None, _) => format!("--episode {}", place.episode.unwrap_or(0)),
+    };
+    let mut text =
+        format!("{before}becausal explain {} {which} --step {}", folder(run), question.step);
+    match question.kind() {
+        QuestionKind::Why => {}
+        QuestionKind::WhyNot => option(&mut text, "--why-not", question.action.as_deref()),
+        QuestionKind::WhatIf => option(&mut text, "--what-if", question.change.as_deref()),
+    }
+    let usual = Ask::default();
+    if let Some(horizon) =
+        question.horizon.filter(|&horizon| usual != usual.clone().horizon(horizon))
+    {
+        let _ = write!(text, " --horizon {horizon}");
+    }
+    if let Some(tau) = question.tau.filter(|tau| *tau != usual.tau) {
+        let _ = write!(text, " --tau {tau}");
+    }
+    if let Some(discount) = question.discount.filter(|discount| *discount != usual.discount) {
+        let _ = write!(text, " --discount {discount}");
+    }
+    for reward in &question.rewards {
+        option(&mut text, "--reward", Some(reward));
+    }
+    text
+}
+
+/// ` --name value`, where the value may begin with a dash.
+fn option(text: &mut String, name: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        let _ = write!(text, " {name}{}", if value.starts_with('-') { "=" } else { " " });
+        text.push_str(&quoted(value));
+    }
+}
+
+/// The commands that record an episode by hand.
+fn replay(run: &Run, seed: u64, actions: &[String]) -> String {
+    let mut text = "printf '%s\\n'".to_owned();
+    for action in actions {
+        let _ = write!(text, " {}", quoted(action));
+    }
+    let (environment, options) = match run.record() {
+        Record::Fit(fit) => match &fit.origin {
+            Some(origin) => (origin.environment.clone(), Some(&origin.options)),
+            None => (run.schema().name().to_owned(), None),
+        },
+        Record::Train(config) => (config.environment.clone(), Some(&config.options)),
+    };
+    let _ = write!(
+        text,
+        " > actions.txt\nbecausal replay {} --seed {seed} --actions actions.txt -o by-hand.csv",
+        quoted(&environment)
+    );
+    for (name, value) in options.into_iter().flat_map(becausal::env::Options::iter) {
+        // A replay ends with its actions.
+        if name != "max_episode_steps" {
+            let _ = write!(text, " --env-option {}", quoted(&format!("{name}={value}")));
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn python(run: &Run, question: &Question) -> String {
+    let place = question.episode();
+    let open = format!(
+        "run = becausal.open({})",
+        string(&run.path().map_or("run".into(), |p| p.display().to_string()))
+    );
+    let moment = match (place.seed, &place.actions) {
+        (Some(_), Some(_)) => {
+            return "# an episode by hand: use the commands, which record it first".to_owned();
+        }
+        (Some(seed), None) => format!("run.play(seed={seed}).at({})", question.step),
+        (None, _) => format!("run.recorded({}, {})", place.episode.unwrap_or(0), question.step),
+    };
+    let mut arguments = vec![moment];
+    let name = match question.kind() {
+        QuestionKind::Why => "why",
+        QuestionKind::WhyNot => {
+            arguments.extend(question.action.as_deref().map(string));
+            "why_not"
+        }
+        QuestionKind::WhatIf => {
+            arguments.extend(question.change.as_deref().map(string));
+            "what_if"
+        }
+    };
+    let usual = Ask::default();
+    if let Some(horizon) =
+        question.horizon.filter(|&horizon| usual != usual.clone().horizon(horizon))
+    {
+        arguments.push(format!("horizon={horizon}"));
+    }
+    if let Some(tau) = question.tau.filter(|tau| *tau != usual.tau) {
+        arguments.push(format!("tau={tau}"));
+    }
+    if let Some(discount) = question.discount.filter(|discount| *discount != usual.discount) {
+        arguments.push(format!("discount={discount}"));
+    }
+    if !question.rewards.is_empty() {
+        let names: Vec<String> = question.rewards.iter().map(|name| string(name)).collect();
+        arguments.push(format!("rewards=[{}]", names.join(", ")));
+    }
+    format!("{open}\nrun.{name}({})", arguments.join(", "))
+}
+
+/// A string of Python; JSON's are.
+fn string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,5 @@
+//! The viewer's server, as browsers, programs and attackers see it.
+
+mod answers;
+mod common;
+mod probes;

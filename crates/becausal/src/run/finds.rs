@@ -1,0 +1,187 @@
+//! Which decisions of a run to look at, and what would have turned one.
+
+use becausal_core::env::{action_text, parse_action};
+use becausal_core::{Environment, Transitions};
+use becausal_explain::{Ask, ExplainError, Found, Moment, Turning, Worth, find};
+use becausal_render::{surprise_text, turning_json, turning_text};
+use serde_json::{Value, json};
+
+use super::Run;
+use crate::episode::Episode;
+use crate::error::Error;
+use crate::report::NEW_EPISODES;
+
+/// Steps that are only looked at, at most: one call of the model or the policy each, some seconds in all.
+const MAX_LOOKED_AT: usize = 5000;
+
+/// Steps in which every other action is simulated, at most: some seconds at the lander's size.
+const MAX_COMPARED: usize = 500;
+
+/// A decision that is worth a look.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundDecision {
+    /// Where it is, and how much it is worth.
+    pub found: Found,
+    /// The seed of the episode, where the policy played it anew; otherwise it is a recorded one.
+    pub seed: Option<u64>,
+    /// The action taken.
+    pub action: String,
+    /// The action that it was compared with, where there is one.
+    pub rival: Option<String>,
+    /// What there is to see, in a sentence or two.
+    pub sentence: String,
+}
+
+impl FoundDecision {
+    /// Everything, for other programs.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        json!({
+            "episode": if self.seed.is_some() { Value::Null } else { json!(self.found.episode) },
+            "episode_seed": self.seed,
+            "step": self.found.step,
+            "action": self.action,
+            "rival": self.rival,
+            "amount": self.found.amount,
+            "sentence": self.sentence,
+        })
+    }
+}
+
+/// What would have turned the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurningPoint {
+    /// The change.
+    pub turning: Turning,
+    /// Whether the agent does so in the environment, once it is put into the changed state; `None` where there is no
+    /// environment, or it cannot be put into this state.
+    pub possible: Option<bool>,
+    /// In a sentence.
+    pub sentence: String,
+    json: Value,
+}
+
+impl TurningPoint {
+    /// Everything, for other programs.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let mut json = self.json.clone();
+        json["possible"] = json!(self.possible);
+        json
+    }
+}
+
+impl Run {
+    /// The decisions that are most worth a look, at most `count`: in ten episodes that the policy plays anew, or in the
+    /// recorded ones where there is no policy or no environment. Actions are compared over the steps of a chain.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range.
+    pub fn find(&self, worth: Worth, count: usize, ask: &Ask) -> Result<Vec<FoundDecision>, Error> {
+        let played: Vec<Episode> = if self.policy().is_some() && self.environment().is_some() {
+            (0..NEW_EPISODES).map(|seed| self.play(seed)).collect::<Result<_, _>>()?
+        } else {
+            Vec::new()
+        };
+        let mut new = Transitions::new(self.schema().clone());
+        for episode in &played {
+            episode.trajectory().append_to(&mut new);
+        }
+        let data = if played.is_empty() { self.data() } else { &new };
+        let steps = ask.horizon.of_chain();
+        let ask = ask.clone().horizon(steps);
+        let explainer = self.explainer(&ask)?;
+        let actions = self.known_actions();
+        let places = places(data, worth);
+        let found = self.checked(find(&explainer, data, &actions, &places, worth))??;
+        let mut decisions = Vec::new();
+        for found in found {
+            if decisions.len() == count {
+                break;
+            }
+            let moment = Moment::recorded(data, found.episode, found.step)?;
+            let sentence = match &found.rival {
+                Some(rival) => {
+                    let rival = action_text(self.schema(), rival);
+                    let answer = self.why_not(&moment, &rival, &ask)?;
+                    let told = answer.contrast().is_some_and(|contrast| contrast.claim().is_some());
+                    // What may be nothing is no mistake.
+                    if !told && worth != Worth::Close {
+                        continue;
+                    }
+                    answer.sentence()
+                }
+                None => surprise_text(self.model(), moment.record()).unwrap_or_default(),
+            };
+            let seed = played.get(found.episode).map(Episode::seed);
+            let action = action_text(self.schema(), moment.action());
+            let rival = found.rival.as_ref().map(|rival| action_text(self.schema(), rival));
+            decisions.push(FoundDecision { found, seed, action, rival, sentence });
+        }
+        Ok(decisions)
+    }
+
+    /// The smallest change of the state after which the agent would most likely have taken an action (any other one if
+    /// `None`), within the range of the data; tried in the environment where it can be put into a state.
+    /// `None` where no such change was found.
+    ///
+    /// # Errors
+    /// When there is no policy, or no such action.
+    pub fn until_action(
+        &self,
+        moment: &Moment,
+        action: Option<&str>,
+    ) -> Result<Option<TurningPoint>, Error> {
+        let policy = self.policy().ok_or_else(|| Error::Missing {
+            part: "policy",
+            why: "nobody can say what would have turned the agent".to_owned(),
+        })?;
+        let numbers = |slot: usize| !self.schema.variable_of(slot).kind.is_label();
+        if let Some(slot) = self.schema.action_slots().find(|&slot| numbers(slot)) {
+            return Err(ExplainError::Change {
+                text: action.unwrap_or("any").to_owned(),
+                message: format!(
+                    "expected an agent that chooses among labels; `{}` is a number, which every change of the state moves a little",
+                    self.schema.slots()[slot].name
+                ),
+            }
+            .into());
+        }
+        let wanted = action.map(|text| parse_action(&self.schema, text)).transpose()?;
+        let likeliest = policy.mode(moment.state());
+        if wanted.as_ref() == Some(&likeliest) {
+            let action = action_text(&self.schema, &likeliest);
+            return Err(ExplainError::SameAction { action }.into());
+        }
+        let explainer = self.explainer(&Ask::default())?;
+        let turning = explainer.turning(moment, wanted.as_deref(), &self.data);
+        let Some(turning) = self.checked(turning)? else { return Ok(None) };
+        let sentence = turning_text(&self.schema, moment.state(), &turning);
+        let json = turning_json(&self.schema, moment.state(), &turning);
+        let mut state = moment.state().to_vec();
+        for &(slot, value) in &turning.changes {
+            state[slot] = value;
+        }
+        let possible = self.environment().and_then(|environment| {
+            let mut there = environment.clone();
+            there.reset(0);
+            there
+                .set_state(&state)
+                .then(|| policy.mode(Environment::state(&there)) == turning.action)
+        });
+        Ok(Some(TurningPoint { turning, possible, sentence, json }))
+    }
+}
+
+/// Steps to look at, evenly spread over all of them.
+fn places(data: &Transitions, worth: Worth) -> Vec<(usize, usize)> {
+    let all: Vec<(usize, usize)> = (0..data.episodes())
+        .flat_map(|episode| (0..data.episode(episode).len()).map(move |step| (episode, step)))
+        .collect();
+    let most = match worth {
+        Worth::Surprising | Worth::Close => MAX_LOOKED_AT,
+        Worth::Costly | Worth::Mistakes => MAX_COMPARED,
+    };
+    let count = all.len().min(most);
+    (0..count).map(|at| all[at * all.len() / count]).collect()
+}
