@@ -23,7 +23,10 @@ fn main() {
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|a| a == name);
     if wanted("truth") {
-        truth();
+        truth(0);
+    }
+    if wanted("truth-fresh") {
+        truth(900);
     }
     if wanted("probes") {
         probes();
@@ -84,11 +87,12 @@ fn graph(data: &Transitions, method: Method) -> CausalGraph {
     discover(data, &DiscoverParams { method, ..DiscoverParams::default() }).expect("a graph")
 }
 
-fn truth() {
+fn truth(first: u64) {
     for (id, rows) in [
         ("AimTest-v0", 20_000),
         ("AimTest-v0", 5_000),
         ("CartPole-v1", 20_000),
+        ("CartPole-v1", 10_000),
         ("Vacuum-v0", 5_000),
     ] {
         let truth = find(id).expect("an environment").truth().expect("a known truth");
@@ -96,7 +100,7 @@ fn truth() {
         let mut f1 = Vec::new();
         let mut seconds = 0.0;
         println!("{id}, {rows} rows, {edges} edges:");
-        for seed in 0..10 {
+        for seed in first..first + 10 {
             let data = record(id, rows, seed);
             let started = Instant::now();
             let graph = graph(&data, Method::Auto);
