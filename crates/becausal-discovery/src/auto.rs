@@ -1,9 +1,7 @@
-//! `auto`: how much worse is an effect predicted on held-out episodes without a cause?
+//! `auto`: is a cause needed to predict an effect on held-out episodes?
 //!
-//! The episodes are divided into two folds. On each fold a ridge regression is fitted, on one basis
-//! for all effects, then boosted trees on its residuals; then both again without each cause. The
-//! differences of the squared errors are summed by episode, and a t test over the episodes asks
-//! whether they exceed a small margin.
+//! The episodes are divided into two folds. On each fold the models of all effects are learned, and
+//! every pair is tested on the other fold ([`Question`]).
 
 use rayon::prelude::*;
 
@@ -41,7 +39,7 @@ pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -
     let (mut pairs, losses, remembered) = engine.pairs(&folds, &others, watch);
     drop(folds);
     if frame.rows() >= MIN_PROXY_ROWS && !watch.is_stopped() {
-        engine.flag_proxies(&mut pairs, &unexplained, &losses, watch);
+        engine.examine_proxies(&mut pairs, &unexplained, &losses, watch);
     }
     Findings { pairs, unexplained: Some(unexplained), remembered, valid: true }
 }
@@ -149,7 +147,7 @@ impl<'a> Engine<'a> {
                 }
                 let output = self.owners[index];
                 let allowed = &self.allowed[output];
-                let elements = self.owners.iter().filter(|&&owner| owner == output).count() as f64;
+                let elements = self.elements(output);
                 let found = self.ask(index, elements, folds, others, watch);
                 let cause = allowed.last().map_or("", |&input| frame.inputs[input].name.as_str());
                 let effect = &frame.outputs[output].name;
@@ -191,6 +189,11 @@ impl<'a> Engine<'a> {
             }
         }
         (pairs, losses, remembered)
+    }
+
+    /// The number of targets of an output.
+    pub(super) fn elements(&self, output: usize) -> f64 {
+        self.owners.iter().filter(|&&owner| owner == output).count() as f64
     }
 
     /// The findings about one target, its loss with all inputs, and whether its residuals show a hidden

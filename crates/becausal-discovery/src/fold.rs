@@ -268,7 +268,7 @@ fn choose(
 }
 
 /// The candidates that correlate with the residuals of any target after a regression on `basis`; at
-/// most `max_chosen`, the best ones.
+/// most `max_chosen`, the best ones. Where a target is nearly exact, all of them if there is room.
 fn screen(
     frame: &Frame,
     targets: &[Target],
@@ -279,6 +279,9 @@ fn screen(
     watch: &Tracker<'_>,
 ) -> Vec<usize> {
     let mut residuals = residuals(frame, targets, rows, basis, watch);
+    if 2 * candidates.len() <= max_chosen && is_nearly_exact(frame, targets, &residuals) {
+        return (0..candidates.len()).collect();
+    }
     for (target, mut residuals) in targets.iter().zip(residuals.columns_mut()) {
         if target.is_number(frame) {
             let most = typical(residuals.iter().copied()).max(target.least_deviation(frame))
@@ -324,6 +327,19 @@ fn screen(
     let mut chosen: Vec<usize> = scored.into_iter().map(|(_, feature)| feature).collect();
     chosen.sort_unstable();
     chosen
+}
+
+/// Whether a target has so little noise that its residuals are the model's own error.
+///
+/// Then a correlation with them says little: a large term that is missing hides the small ones, and
+/// a bystander that goes with these would be taken for a cause.
+fn is_nearly_exact(frame: &Frame, targets: &[Target], residuals: &Array2<f64>) -> bool {
+    targets.iter().zip(residuals.columns()).any(|(target, residuals)| {
+        let loss = residuals.dot(&residuals) / residuals.len().max(1) as f64;
+        target.is_number(frame)
+            && loss > frame.thresholds.arithmetic_error
+            && loss < target.least_deviation(frame).powi(2)
+    })
 }
 
 /// The residuals of a regression on `basis`, a column for each target.

@@ -169,17 +169,30 @@ impl Question<'_> {
     }
 
     /// The level of features that, with trees on the residuals, predicts best on held-out rows of the
-    /// same fold. Polynomials suit smooth dynamics but not jumps.
+    /// same fold. Polynomials suit smooth dynamics but not jumps. Errors are clipped as in the test:
+    /// otherwise a few rows with much noise choose the model of all others.
     fn level(&self, fold: &Fold) -> Level {
         let linear = self.trial(fold, Level::Linear);
-        let held_out = fold.tree_rows.len() - fold.trial_rows;
-        if linear <= self.floor() * held_out as f64 {
+        let plain: f64 = linear.iter().map(|error| error * error).sum();
+        if plain <= self.floor() * linear.len() as f64 {
             return Level::Linear;
         }
-        let selected = self.trial(fold, Level::Selected);
-        let all = self.trial(fold, Level::All);
-        let better = if all < selected { Level::All } else { Level::Selected };
-        if all.min(selected) < linear { better } else { Level::Linear }
+        let levels = [Level::Linear, Level::Selected, Level::All];
+        let trials = [linear, self.trial(fold, Level::Selected), self.trial(fold, Level::All)];
+        let most = if self.is_number() {
+            let deviations = trials.iter().map(|errors| typical(errors.iter().copied()));
+            let least = self.target.least_deviation(self.frame);
+            self.frame.thresholds.max_deviations
+                * deviations.fold(f64::INFINITY, f64::min).max(least)
+        } else {
+            f64::INFINITY
+        };
+        let loss = |errors: &[f64]| -> f64 {
+            errors.iter().map(|error| error.clamp(-most, most).powi(2)).sum()
+        };
+        let losses = levels.into_iter().zip(trials.iter().map(|errors| loss(errors)));
+        let best = losses.min_by(|one, other| one.1.total_cmp(&other.1));
+        best.map_or(Level::Linear, |(level, _)| level)
     }
 
     /// The level without each drop: the higher one where the drop does notable harm that the higher level
@@ -215,26 +228,25 @@ impl Question<'_> {
         levels
     }
 
-    /// The loss of a level in a trial: trained on the first part of `tree_rows`, evaluated on the rest.
-    fn trial(&self, fold: &Fold, level: Level) -> f64 {
+    /// The errors of a level in a trial: trained on the first part of `tree_rows`, evaluated on the rest.
+    fn trial(&self, fold: &Fold, level: Level) -> Vec<f64> {
         let own: Vec<usize> = self.target.own_input().into_iter().collect();
         let growth = Growth { trees: self.growth.trees / 2, ..self.growth };
         let (low, high) = self.range;
-        let mut loss = 0.0;
         let (training, held_out) = fold.tree_rows.split_at(fold.trial_rows);
         let sums = fold.trial.gram.target(self.index);
         let coefficients = self.coefficients(fold, &fold.trial, &sums, level, &[]);
         let mut residuals = self.residuals_of_one(fold, training, &coefficients);
         let trees = self.trees(training, &mut residuals, &own, &growth);
+        let mut errors = Vec::with_capacity(held_out.len());
         fold.predict(self.frame, held_out, &coefficients, |rows, predicted| {
             for (&row, predicted) in rows.iter().zip(predicted.column(0)) {
                 let added = trees.predict(self.bins.row(row as usize));
                 let value = self.target.value(self.frame, row as usize);
-                let error = value - (predicted + added).clamp(low, high);
-                loss += error * error;
+                errors.push(value - (predicted + added).clamp(low, high));
             }
         });
-        loss
+        errors
     }
 
     /// The residuals of the target for a single column of coefficients.

@@ -96,9 +96,10 @@ struct Sums {
     spread: Vec<Vec<f64>>,
     /// The losses with all inputs: plain, in units of the noise, and clipped.
     losses: [f64; 3],
-    /// The part of the latter in rows without noise that can be told from the model's own error.
-    own_loss: f64,
-    /// The same without the inputs of each drop.
+    /// By unit: the loss in units of the noise, in rows whose noise cannot be told from the model's own
+    /// error.
+    own_losses: Vec<f64>,
+    /// The losses without the inputs of each drop.
     without: Vec<[f64; 3]>,
     /// The loss of the size of the residual.
     spread_loss: f64,
@@ -120,22 +121,20 @@ impl Question<'_> {
         let losses = [0, 1, 2].map(|which| total(&|sums| sums.losses[which]));
         let unexplained = if variance > 0.0 { losses[0] / variance } else { 0.0 };
         let spread_loss = total(&|sums| sums.spread_loss);
-        let own_loss = total(&|sums| sums.own_loss);
         let floor = self.floor();
         let least = models.iter().map(|model| model.scale.least).fold(f64::INFINITY, f64::min);
         // Flags and labels have no smallest noise: their errors are not scaled.
         let standard_floor = if least > 0.0 { floor / (least * least) } else { floor };
-        let margin = standard_floor + self.frame.thresholds.min_gain * own_loss;
+        let min_gain = self.frame.thresholds.min_gain;
         let spread_margin = self.frame.thresholds.min_spread * spread_loss;
         let has_spread = losses[2] >= MIN_SPREAD_NOISE * variance
             && tested.iter().all(|sums| !sums.spread.is_empty());
         let share = |gain: f64, loss: f64| (gain / (gain + loss + floor)).clamp(0.0, 1.0);
         let gains = (0..self.drops.len())
             .map(|drop| {
-                let smallest = |sums: &dyn Fn(&Sums) -> &[f64], margin: f64| {
+                let smallest = |p: &dyn Fn(&Fold, &Sums) -> f64| {
                     let pairs = self.folds.iter().zip(&tested);
-                    let p = pairs.map(|(fold, tested)| self.p_value(fold, sums(tested), margin));
-                    2.0 * p.fold(1.0, f64::min)
+                    2.0 * pairs.map(|(fold, tested)| p(fold, tested)).fold(1.0, f64::min)
                 };
                 let without = |which: usize| total(&|sums| sums.without[drop][which]);
                 let plain = (without(0) - losses[0]).max(0.0);
@@ -149,9 +148,14 @@ impl Question<'_> {
                 });
                 // Both folds must agree.
                 let mut strength = shares.fold(1.0, f64::min);
-                let mut p = smallest(&|sums| &sums.mean[drop], margin);
+                let mut p = smallest(&|fold, sums| {
+                    let own = |unit: usize| min_gain * sums.own_losses[unit];
+                    self.p_value(fold, &sums.mean[drop], standard_floor, own)
+                });
                 if has_spread {
-                    let of_spread = smallest(&|sums| &sums.spread[drop], spread_margin);
+                    let of_spread = smallest(&|fold, sums| {
+                        self.p_value(fold, &sums.spread[drop], spread_margin, |_| 0.0)
+                    });
                     if of_spread / SPREAD_WEIGHT < p / (1.0 - SPREAD_WEIGHT) {
                         let gain = total(&|sums| sums.spread[drop].iter().sum()).max(0.0);
                         strength = strength.max(share(gain, spread_loss));
@@ -174,13 +178,13 @@ impl Question<'_> {
         squares.sum::<f64>().sqrt() / self.frame.rows().max(1) as f64
     }
 
-    /// The p-value of the hypothesis that the mean product on the held-out rows of a fold is at most
-    /// `margin`.
-    fn p_value(&self, fold: &Fold, sums: &[f64], margin: f64) -> f64 {
+    /// The p-value of the hypothesis that the products on the held-out rows of a fold are at most what is
+    /// to be subtracted, on average: `margin` for each row, and `own` for each unit.
+    fn p_value(&self, fold: &Fold, sums: &[f64], margin: f64, own: impl Fn(usize) -> f64) -> f64 {
         let units = &self.frame.units;
         let beyond: Vec<f64> = (0..sums.len())
             .filter(|&unit| fold.held_out_sizes[unit] > 0.0)
-            .map(|unit| sums[unit] - margin * fold.held_out_sizes[unit])
+            .map(|unit| sums[unit] - margin * fold.held_out_sizes[unit] - own(unit))
             .collect();
         units.p_value(&beyond, &self.frame.thresholds)
     }
@@ -207,7 +211,7 @@ impl Question<'_> {
             mean: vec![vec![0.0; units]; drops],
             spread: vec![vec![0.0; units]; if spread.is_some() { drops } else { 0 }],
             losses: [0.0; 3],
-            own_loss: 0.0,
+            own_losses: vec![0.0; units],
             without: vec![[0.0; 3]; drops],
             spread_loss: 0.0,
         };
@@ -227,7 +231,7 @@ impl Question<'_> {
                 sums.losses[1] += standard;
                 sums.losses[2] += model.clipped(residual).powi(2);
                 if deviation <= model.scale.least {
-                    sums.own_loss += standard;
+                    sums.own_losses[unit] += standard;
                 }
                 let place = self.extremes.place(row);
                 let mut next = 1 + drops;
@@ -262,31 +266,6 @@ impl Question<'_> {
             }
         });
         sums
-    }
-
-    /// The loss with all inputs, and the loss without those of each drop, by models trained without
-    /// them.
-    pub(super) fn losses(&self) -> (f64, Vec<f64>) {
-        let (frame, (low, high)) = (self.frame, self.range);
-        let mut losses = vec![0.0; 1 + self.drops.len()];
-        for fold in self.folds {
-            let model = self.heard(self.fit(fold));
-            let drops = 0..self.drops.len();
-            let reduced: Vec<_> = drops.map(|drop| self.reduced_trees(&model, drop).0).collect();
-            fold.predict(frame, &fold.held_out, &model.coefficients, |rows, predicted| {
-                for (&row, predicted) in rows.iter().zip(predicted.rows()) {
-                    let bins = self.bins.row(row as usize);
-                    let value = self.target.value(frame, row as usize);
-                    let trees = std::iter::once(&model.trees).chain(&reduced);
-                    for ((loss, predicted), trees) in losses.iter_mut().zip(predicted).zip(trees) {
-                        let predicted = predicted + trees.predict(bins);
-                        *loss += (value - predicted.clamp(low, high)).powi(2);
-                    }
-                }
-            });
-        }
-        let rows = frame.rows().max(1) as f64;
-        (losses[0] / rows, losses[1..].iter().map(|loss| loss / rows).collect())
     }
 
     /// Passes on a part of the answer, and lets hear that the work goes on.
