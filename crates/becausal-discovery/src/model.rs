@@ -182,8 +182,7 @@ impl Question<'_> {
         let most = if self.is_number() {
             let deviations = trials.iter().map(|errors| typical(errors.iter().copied()));
             let least = self.target.least_deviation(self.frame);
-            self.frame.thresholds.max_deviations
-                * deviations.fold(f64::INFINITY, f64::min).max(least)
+            self.frame.thresholds.max_deviations * deviations.fold(0.0, f64::max).max(least)
         } else {
             f64::INFINITY
         };

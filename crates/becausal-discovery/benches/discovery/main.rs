@@ -1,4 +1,5 @@
-//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|lander|speed`.
+//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|lander|speed`,
+//! with `truth-fresh` for other seeds of the known graphs, and `family NAME FIRST COUNT` for other worlds of a family.
 
 mod calibration;
 mod lander;
@@ -22,6 +23,14 @@ fn main() {
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|a| a == name);
+    // family NAME FIRST COUNT: worlds of one development or practice family.
+    if let [command, name, first, count] = arguments.as_slice()
+        && command == "family"
+    {
+        let known = families(false).iter().chain(&PRACTICE);
+        let family: Vec<&str> = known.copied().filter(|family| family == name).collect();
+        worlds(&family, first.parse().expect("a seed"), count.parse().expect("a count"));
+    }
     if wanted("truth") {
         truth(0);
     }
