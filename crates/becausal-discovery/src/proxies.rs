@@ -99,6 +99,8 @@ impl Engine<'_> {
                 let pair = &mut pairs[output][input];
                 pair.p = pair.p.max(p);
                 pair.strength = pair.strength.min(strength);
+                // What is too weak for an edge needs no flag.
+                pair.proxy &= pair.strength >= self.frame.thresholds.min_strength;
             }
         }
     }

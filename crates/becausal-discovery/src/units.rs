@@ -99,7 +99,7 @@ impl Units {
     /// with too few.
     ///
     /// Sums are clipped. Where units are stretches, neighbours are merged by two as long as they are
-    /// correlated and enough are left.
+    /// correlated and enough are left. If those left are still correlated, too few are independent.
     pub(super) fn p_value(&self, sums: &[f64], thresholds: &Thresholds) -> f64 {
         let min_units = thresholds.min_units / 2;
         if sums.len() < min_units {
@@ -122,6 +122,9 @@ impl Units {
         while self.stretches && merged.len() >= 4 * min_units && are_related(&merged) {
             size *= 2;
             merged = clipped(in_groups_of(size));
+        }
+        if size > 1 && are_related(&merged) {
+            return 1.0;
         }
         mean_above_zero(&merged)
     }
