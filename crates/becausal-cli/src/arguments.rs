@@ -4,8 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use becausal::env::Options;
+use becausal::explain::InfluenceBy;
 use becausal::progress::Listener;
-use becausal::{Horizon, MemoryLimit, ReadParams, Worth};
+use becausal::{Horizon, MemoryLimit, Preset, ReadParams, Worth};
 use clap::{Args, Parser, Subcommand};
 
 /// Why did the agent do that?
@@ -98,7 +99,9 @@ pub enum Command {
     #[command(after_help = "Examples:\n  becausal fit data.parquet -o run\n  \
         becausal fit log.csv --schema schema.toml --graph graph.json -o run\n  \
         becausal fit data.parquet -o run --compare   # with dense and trivial models beside it\n  \
-        becausal fit data.parquet -o run --test fresh.parquet   # scored on another recording\n\n\
+        becausal fit data.parquet -o run --test fresh.parquet   # scored on another recording\n  \
+        becausal fit played.parquet --policy agent -o run       # explains an agent that exists\n  \
+        becausal fit data.parquet -o run --preset paper   # the paper's method as it stands\n\n\
         The graph is discovered first if none is given. About a tenth of the rows, in whole episodes, is held out, \
         before discovery, to show how good the model is. The run directory is what `explain` and `audit` need.")]
     Fit(Fit),
@@ -263,13 +266,17 @@ pub struct Train {
     /// full graph, one dense network, or nothing (default: as the preset says, causal)
     #[arg(long, value_parser = ["causal", "full", "mlp", "none"])]
     pub model: Option<String>,
+    /// The independence test: ours, or FCIT as published (default: as the preset says)
+    #[arg(long, value_parser = ["auto", "fcit"])]
+    pub method: Option<String>,
     /// Total number of real steps (default: as the preset says)
     #[arg(long, value_name = "N")]
     pub steps: Option<NonZeroUsize>,
-    /// Stop when an evaluation reaches this mean return, by the environment's own reward
+    /// Stop when a policy reaches this mean return, by the environment's own reward, in two evaluations with different
+    /// episodes
     #[arg(long, value_name = "RETURN", value_parser = parse_finite, allow_negative_numbers = true)]
     pub until: Option<f64>,
-    /// The settings to begin with: ours, or those of the paper's table
+    /// The settings to begin with: ours, or the paper's method with the settings of its table
     #[arg(long, default_value = "default", value_name = "PRESET")]
     pub preset: String,
     /// A file of settings (TOML) to change
@@ -279,7 +286,7 @@ pub struct Train {
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Resume the training in RUN from its last checkpoint, with its own settings
-    #[arg(long, conflicts_with_all = ["model", "preset", "config", "set", "seed", "env_option"])]
+    #[arg(long, conflicts_with_all = ["model", "method", "preset", "config", "set", "seed", "env_option"])]
     pub resume: bool,
     #[command(flatten)]
     pub environment: EnvironmentArguments,
@@ -296,6 +303,9 @@ pub struct Explain {
     /// Explain a step of these recorded transitions (default: those of the run)
     #[arg(long, value_name = "DATA")]
     pub data: Option<PathBuf>,
+    /// Explain this agent: the folder of a trained run, or of its policy (default: the policy of this run)
+    #[arg(long, value_name = "RUN|FILE")]
+    pub policy: Option<PathBuf>,
     /// The episode of the recorded transitions, counted from 0
     #[arg(long, value_name = "E", default_value_t = 0, conflicts_with = "episode_seed")]
     pub episode: usize,
@@ -326,6 +336,15 @@ pub struct Explain {
     /// Influences above this count, from 0 to 1
     #[arg(long, value_name = "X", default_value_t = 0.1, allow_negative_numbers = true)]
     pub tau: f64,
+    /// How influences are measured: in the state at hand (state), or under the action, by the likelihood lost
+    /// (effect) or by the attention of the networks, as in the paper (attention) [default: state; attention in a run
+    /// with the paper's preset]
+    #[arg(long, value_name = "HOW")]
+    pub influence: Option<InfluenceBy>,
+    /// Whose chains: ours, or the paper's, by attention, without the agent's later choices and without another action to
+    /// compare with (default: as the run was made)
+    #[arg(long, value_name = "PRESET")]
+    pub preset: Option<Preset>,
     /// A reward to explain (may be given several times; default: all)
     #[arg(long, value_name = "NAME")]
     pub reward: Vec<String>,
@@ -355,7 +374,7 @@ pub struct Audit {
     /// The run whose explanations are examined
     pub run: PathBuf,
     /// Who acts: `random`, or the folder of a trained run or of its policy (default: the policy of this run)
-    #[arg(long, value_name = "random|RUN")]
+    #[arg(long, value_name = "random|RUN|FILE")]
     pub policy: Option<PathBuf>,
     /// In how many states all other actions are tried
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -383,7 +402,13 @@ pub struct Fit {
     /// A graph from `becausal discover` (default: discovered now)
     #[arg(long, value_name = "GRAPH")]
     pub graph: Option<PathBuf>,
-    /// Pairs with p at most this are edges (default: 0.001, or that of the graph)
+    /// Whose way: ours, or the paper's, with its test, its networks and their training
+    #[arg(long, default_value = "default", value_name = "PRESET")]
+    pub preset: Preset,
+    /// The independence test: ours, or FCIT as published (default: auto; fcit with --preset paper)
+    #[arg(long, value_parser = ["auto", "fcit"], conflicts_with = "graph")]
+    pub method: Option<String>,
+    /// Pairs with p at most this are edges (default: auto 0.001, fcit 0.05, or that of the graph)
     #[arg(long, value_name = "E", value_parser = parse_share, allow_negative_numbers = true)]
     pub eta: Option<f64>,
     /// The networks: over the discovered graph, over the full graph, or one dense network
@@ -395,12 +420,15 @@ pub struct Fit {
     /// Another recording to score on (default: about a tenth of the rows of DATA)
     #[arg(long, value_name = "DATA")]
     pub test: Option<PathBuf>,
+    /// The agent to explain: the folder of a trained run, or of its policy. The run keeps the policy (default: none)
+    #[arg(long, value_name = "RUN|FILE")]
+    pub policy: Option<PathBuf>,
     /// Networks in the ensemble, each from its own sample of the episodes
     #[arg(long, value_name = "N", default_value = "5")]
     pub members: NonZeroUsize,
-    /// Training steps of each network, at most
-    #[arg(long, value_name = "N", default_value = "2000")]
-    pub steps: NonZeroUsize,
+    /// Training steps of each network, at most (default: 2000; 5000 with --preset paper)
+    #[arg(long, value_name = "N")]
+    pub steps: Option<NonZeroUsize>,
     /// Random seed
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
@@ -554,4 +582,7 @@ pub struct Demo {
     /// Little data and a small model, in seconds: to see that everything works
     #[arg(long)]
     pub quick: bool,
+    /// Whose way: ours, or the paper's
+    #[arg(long, default_value = "default", value_name = "PRESET")]
+    pub preset: Preset,
 }

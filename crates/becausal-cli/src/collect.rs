@@ -8,9 +8,7 @@ use becausal::Policy;
 use becausal::data::{Format, Origin, Writer};
 use becausal::env::BuildOrder;
 use becausal::env::{collect, find, random_action};
-use becausal::learn::ActorCritic;
-use becausal::run::RunDirectory;
-use becausal::{Environment, Error, Schema, Transitions};
+use becausal::{Environment, Schema, Transitions, read_policy};
 use serde_json::json;
 
 use crate::arguments::{Collect, Common};
@@ -30,7 +28,7 @@ pub fn run(common: &Common, arguments: &Collect) -> Result<String, Failure> {
     let policy: Option<Box<dyn Policy>> = match arguments.policy.as_str() {
         "random" => None,
         "scripted" => Some(Box::new(scripted(schema)?)),
-        run => Some(Box::new(read_policy(Path::new(run), schema)?)),
+        run => Some(Box::new(read_policy(run, schema)?)),
     };
     let origin = Origin {
         environment: entry.id.to_owned(),
@@ -93,25 +91,6 @@ fn scripted(schema: &Arc<Schema>) -> Result<BuildOrder, Failure> {
             "--policy scripted: {} has no scripted policy, {} has one",
             schema.name(),
             BuildOrder::ENVIRONMENT
-        ))
-    })
-}
-
-/// The policy of a run, for an environment of the same variables.
-fn read_policy(path: &Path, schema: &Arc<Schema>) -> Result<ActorCritic, Failure> {
-    let run = RunDirectory::open(path).map_err(Error::from)?;
-    if **run.schema() != **schema {
-        return Err(Failure::usage(format!(
-            "--policy {}: the run is of {}, not of {}",
-            path.display(),
-            run.schema().name(),
-            schema.name()
-        )));
-    }
-    run.read_policy().map_err(Error::from)?.ok_or_else(|| {
-        Failure::failed(format!(
-            "{}: the run has no policy; `becausal train` makes one",
-            path.display()
         ))
     })
 }

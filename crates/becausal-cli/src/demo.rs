@@ -9,7 +9,7 @@ use becausal::env::{action_text, find};
 use becausal::explain::{Contrast, Decision, Measure};
 use becausal::progress::Listener;
 use becausal::render::{Alignment, AuditText, Explained, Table, subjects};
-use becausal::{Audit, ReportPage, ReportParams, Run, quoted, quoted_path};
+use becausal::{Audit, Preset, ReportPage, ReportParams, Run, quoted, quoted_path};
 use clap::Parser;
 use serde_json::json;
 
@@ -59,7 +59,7 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
     ));
     let (data, trained) = (folder.join("data.parquet"), folder.join("run"));
     let file = folder.join("report.html");
-    let stages = stages(entry.id, &size, [&data, &trained]);
+    let stages = stages(entry.id, &size, arguments.preset, [&data, &trained]);
     for (number, stage) in stages.iter().enumerate() {
         say(&format!("{}. {}\n   $ {}", number + 1, stage.what, stage.shown()));
         let parsed = Arguments::try_parse_from(stage.words())
@@ -110,11 +110,16 @@ impl Stage {
     }
 }
 
-fn stages(id: &str, size: &Size, [data, run]: [&Path; 2]) -> [Stage; 2] {
+fn stages(id: &str, size: &Size, preset: Preset, [data, run]: [&Path; 2]) -> [Stage; 2] {
     let (data, run) = (data.display().to_string(), run.display().to_string());
     let (rows, members, steps) =
         (size.rows.to_string(), size.members.to_string(), size.training.to_string());
-    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    let words =
+        |words: &[&str]| -> Vec<String> { words.iter().map(|&word| word.to_owned()).collect() };
+    let mut fit = words(&["fit", &data, "--members", &members, "--steps", &steps, "-o", &run]);
+    if preset != Preset::Default {
+        fit.extend(words(&["--preset", preset.name()]));
+    }
     [
         Stage {
             what: "Record what random actions lead to.",
@@ -122,7 +127,7 @@ fn stages(id: &str, size: &Size, [data, run]: [&Path; 2]) -> [Stage; 2] {
         },
         Stage {
             what: "Find out what causes what, and learn a causal world model.",
-            arguments: words(&["fit", &data, "--members", &members, "--steps", &steps, "-o", &run]),
+            arguments: fit,
         },
     ]
 }

@@ -8,7 +8,7 @@ use becausal::data::{schema_path, write_atomically};
 use becausal::explain::ExplainError;
 use becausal::render::number::brief;
 use becausal::{
-    Answer, Ask, Error, FoundDecision, Moment, ReadParams, Run, Worth, quoted, quoted_path, read,
+    Answer, Ask, Error, FoundDecision, Moment, ReadParams, Run, Worth, quoted_path, read,
 };
 use serde_json::{Value, json};
 
@@ -50,13 +50,18 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
         tau: arguments.tau,
         rewards: arguments.reward.clone(),
         discount: arguments.discount,
+        preset: arguments.preset,
+        influence: arguments.influence,
     };
     ask.check().map_err(Failure::usage)?;
     if let Some(path) = &arguments.output {
         let inputs = arguments.data.iter().flat_map(|data| [data.clone(), schema_path(data)]);
         place::check(path, &inputs.collect::<Vec<_>>())?;
     }
-    let run = Run::open_with(&arguments.run, &opening(common))?;
+    let mut run = Run::open_with(&arguments.run, &opening(common))?;
+    if let Some(path) = &arguments.policy {
+        run = run.with_policy_of(path)?;
+    }
     if let Some(name) = &arguments.find {
         return found(common, arguments, &run, name, &ask);
     }
@@ -122,23 +127,19 @@ fn found(
         return Ok(format!("No {what} were found.\n"));
     }
     let mut text = String::new();
+    let agent = arguments.policy.as_deref();
+    let agent = agent.map_or_else(String::new, |path| format!("--policy {} ", quoted_path(path)));
     for (place, decision) in (1..).zip(&found) {
-        let which = match decision.seed {
-            Some(seed) => format!("--episode-seed {seed}"),
-            None => format!("--episode {}", decision.found.episode),
-        };
-        let step = decision.found.step;
-        let rival = decision.rival.as_ref().map_or_else(String::new, |rival| {
-            format!(" --why-not {} --horizon {}", quoted(rival), ask.horizon.of_chain())
-        });
         let _ = write!(
             text,
-            "{place}. {} at step {step}: {} {}\n   {}\n   becausal explain {} {which} --step {step}{rival}\n",
+            "{place}. {} at step {}: {} {}\n   {}\n   becausal explain {} {agent}{}\n",
             decision.action,
+            decision.found.step,
             brief(decision.found.amount),
             worth.meaning(),
             decision.sentence,
-            quoted_path(&arguments.run)
+            quoted_path(&arguments.run),
+            decision.options()
         );
     }
     Ok(text)

@@ -7,7 +7,9 @@ use becausal::model::{ModelKind, Scores, Shortfall};
 use becausal::progress::Listener;
 use becausal::render::{Alignment, Table, noise_words};
 use becausal::run::Claim;
-use becausal::{Error, FitParams, FitSummary, ReadParams, Run, ScoredOn, fit, quoted_path, read};
+use becausal::{
+    Error, FitParams, FitSummary, Method, Preset, ReadParams, Run, ScoredOn, fit, quoted_path, read,
+};
 use serde_json::{Value, json};
 
 use crate::arguments::{Common, Fit, reading};
@@ -26,11 +28,17 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     let mut params = FitParams::default()
         .model(ModelKind::of(&arguments.model).unwrap_or(ModelKind::Causal))
         .members(arguments.members.get())
-        .steps(arguments.steps.get())
+        .preset(arguments.preset)
         .seed(arguments.seed)
         .compare(arguments.compare)
         .memory(common.memory())
         .progress(progress.clone());
+    if let Some(steps) = arguments.steps {
+        params = params.steps(steps.get());
+    }
+    if let Some(method) = arguments.method.as_deref().and_then(Method::of) {
+        params = params.method(method);
+    }
     if let Some(eta) = arguments.eta {
         params = params.eta(eta);
     }
@@ -44,6 +52,9 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
     if let Some(path) = &arguments.graph {
         params = params.graph_file(path)?;
     }
+    if let Some(path) = &arguments.policy {
+        params = params.policy_file(path);
+    }
     let run = fit(&log, &params)?;
     run.save_to(&place)?;
     let seconds = started.elapsed().as_secs_f64();
@@ -54,6 +65,7 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
         return Ok(describe::line(&json_of(arguments, &run, summary, seconds)));
     }
     let mut text = told(arguments, &run, summary);
+    text.push_str(&told_policy(&run, summary));
     text.push_str(&told_shortfalls(&summary.shortfalls));
     let scored = run.scores();
     if arguments.compare {
@@ -62,7 +74,9 @@ pub fn run(common: &Common, arguments: &Fit) -> Result<String, Failure> {
         text.push_str(&scores_table(&scored.scores, scored.on));
     }
     let output = quoted_path(&arguments.output);
-    let _ = writeln!(text, "\nNext: becausal explain {output} --step 0");
+    let plays = run.policy().is_some() && run.environment().is_some();
+    let which = if plays { "--episode-seed 0 " } else { "" };
+    let _ = writeln!(text, "\nNext: becausal explain {output} {which}--step 0");
     Ok(text)
 }
 
@@ -72,6 +86,7 @@ fn claimed(arguments: &Fit) -> Result<Claim, Failure> {
     let mut inputs = place::inputs_of_log(&arguments.data, &arguments.columns);
     inputs.extend(arguments.test.clone());
     inputs.extend(arguments.graph.clone());
+    inputs.extend(arguments.policy.clone());
     for input in inputs {
         place.refuse_input(&input).map_err(Error::from)?;
     }
@@ -96,6 +111,8 @@ fn json_of(arguments: &Fit, run: &Run, summary: &FitSummary, seconds: f64) -> Va
     let mut value = json!({
         "run": arguments.output.display().to_string(),
         "model": run.model().kind().name(),
+        "preset": run.preset().name(),
+        "method": run.graph().get().map(|graph| graph.method.as_str()),
         "rows": run.data().len(),
         "episodes": run.data().episodes(),
         "edges": run.graph().get().map_or(0, |graph| graph.edges().count()),
@@ -105,6 +122,8 @@ fn json_of(arguments: &Fit, run: &Run, summary: &FitSummary, seconds: f64) -> Va
         "scored_on": scored.on.words(),
         "seconds": seconds,
         "shortfalls": shortfalls,
+        "policy": arguments.policy,
+        "agreement": summary.agreement,
     });
     if arguments.compare {
         let each = summary
@@ -150,7 +169,7 @@ fn told(arguments: &Fit, run: &Run, summary: &FitSummary) -> String {
     let steps = summary.report.members.iter().map(|member| member.steps).max().unwrap_or(0);
     let (model, data) = (run.model(), run.data());
     format!(
-        "{}: {} of {} parameters each, {} over {}, from {} in {} (at most {} each)\n\n",
+        "{}: {} of {} parameters each, {} over {}, from {} in {} (at most {} each)\n{}\n",
         arguments.output.display(),
         counted(model.members(), "network"),
         count(model.parameters()),
@@ -159,7 +178,31 @@ fn told(arguments: &Fit, run: &Run, summary: &FitSummary) -> String {
         counted(data.len(), "row"),
         counted(data.episodes(), "episode"),
         counted(steps, "step"),
+        told_preset(run),
     )
+}
+
+/// Whose policy the run explains, and whether the log is one of it.
+fn told_policy(run: &Run, summary: &FitSummary) -> String {
+    let Some(owner) = run.policy_owner() else { return String::new() };
+    let agreement = summary.agreement.map_or_else(String::new, |share| {
+        format!(
+            "; its most likely action is the recorded one in {:.1} % of the rows",
+            100.0 * share
+        )
+    });
+    format!("Answers are about {}{agreement}.\n\n", owner.words())
+}
+
+/// Whose way the run was made and by which test, where it is not ours.
+fn told_preset(run: &Run) -> String {
+    let Some(graph) = run.graph().get() else { return String::new() };
+    let test = format!("edges by {} with p at most {}", graph.method, brief(graph.eta));
+    match run.preset() {
+        Preset::Paper => format!("made by the paper's method: {test}\n"),
+        Preset::Default if graph.method != Method::Auto.name() => format!("{test}\n"),
+        Preset::Default => String::new(),
+    }
 }
 
 /// Effects that the causes found do not explain fully.

@@ -9,7 +9,7 @@ use becausal::learn::Imagination;
 use becausal::run::{RunDirectory, Saved, TrainConfig};
 use becausal::text::read_text;
 use becausal::{
-    Error, TrainParams, TrainSummary, Trained, quoted_path, resume_policy, train_policy,
+    Error, Method, TrainParams, TrainSummary, Trained, quoted_path, resume_policy, train_policy,
 };
 use serde_json::json;
 
@@ -59,6 +59,9 @@ fn params(common: &Common, arguments: &Train, again: &str) -> Result<TrainParams
         .progress(Shown::stoppable(common.quiet, stop));
     if let Some(model) = arguments.model.as_deref().and_then(Imagination::of) {
         params = params.model(model);
+    }
+    if let Some(method) = arguments.method.as_deref().and_then(Method::of) {
+        params = params.method(method);
     }
     if let Some(file) = &arguments.config {
         let text = read_text(file, MAX_CONFIG_BYTES).map_err(|error| {
@@ -159,8 +162,12 @@ fn json_of(
         "edges": summary.edges,
         "until": arguments.until,
         "reached_at": summary.reached_at,
+        "evaluation_episodes": summary.evaluated.episodes,
+        "evaluation_steps": summary.evaluated.steps,
         "epochs": summary.epochs,
         "model": config.settings.model.name(),
+        "preset": config.preset.name(),
+        "method": config.settings.method.name(),
         "environment": config.environment,
         "seed": config.seed,
         "run": arguments.output.display().to_string(),
@@ -172,6 +179,7 @@ fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
     let evaluation = &summary.evaluation;
     let mut text = format!(
         "{}: {} in {} ({} s, of which {} s learning), then {} recorded to explain it\n\
+         {} with {} chose the policy beside them\n\
          mean return of the best policy in {}: {} as the environment pays, {} by the schema's \
          reward terms (standard deviation {})\n",
         arguments.output.display(),
@@ -180,6 +188,8 @@ fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
         brief(seconds),
         brief(summary.learning_seconds),
         counted(summary.recorded_steps, "real step"),
+        counted(summary.evaluated.episodes, "evaluation episode"),
+        counted(summary.evaluated.steps, "step"),
         counted(evaluation.returns.len(), "new episode"),
         brief(evaluation.native_mean()),
         brief(evaluation.mean()),
@@ -188,10 +198,14 @@ fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
     match (arguments.until, summary.reached_at) {
         (Some(until), Some(steps)) => {
             let steps = counted(steps, "real step");
-            let _ = writeln!(text, "an evaluation reached {} after {steps}", brief(until));
+            let _ = writeln!(text, "two evaluations reached {} after {steps}", brief(until));
         }
         (Some(until), None) => {
-            let _ = writeln!(text, "no evaluation reached {}", brief(until));
+            let _ = writeln!(
+                text,
+                "no policy reached {} in two evaluations with different episodes",
+                brief(until)
+            );
         }
         _ => {}
     }

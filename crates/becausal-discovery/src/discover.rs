@@ -34,6 +34,12 @@ impl Method {
         }
     }
 
+    /// The test with this name.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        [Self::Auto, Self::Fcit].into_iter().find(|method| method.name() == name)
+    }
+
     /// The threshold where none is given: the paper's for its own test; a strict one for ours,
     /// whose p-values are error rates of every single pair.
     #[must_use]

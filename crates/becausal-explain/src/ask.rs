@@ -2,6 +2,8 @@
 
 use super::chain::{Horizon, check_tau};
 use super::error::ExplainError;
+use super::influence_by::InfluenceBy;
+use becausal_core::Preset;
 
 /// The parameters of a question.
 ///
@@ -21,11 +23,23 @@ pub struct Ask {
     pub rewards: Vec<String>,
     /// The discount factor per step, above 0 and at most 1.
     pub discount: f64,
+    /// Whose chains: ours, or the paper's, by attention, without the agent's later choices and without another
+    /// action to compare with. `None` for those of the preset that the run was made with.
+    pub preset: Option<Preset>,
+    /// How influences are measured; `None` for the measure of the preset.
+    pub influence: Option<InfluenceBy>,
 }
 
 impl Default for Ask {
     fn default() -> Self {
-        Self { horizon: Horizon::Auto, tau: 0.1, rewards: Vec::new(), discount: 1.0 }
+        Self {
+            horizon: Horizon::Auto,
+            tau: 0.1,
+            rewards: Vec::new(),
+            discount: 1.0,
+            preset: None,
+            influence: None,
+        }
     }
 }
 
@@ -53,6 +67,31 @@ impl Ask {
     #[must_use]
     pub fn discount(self, discount: f64) -> Self {
         Self { discount, ..self }
+    }
+
+    /// Sets whose chains are shown.
+    #[must_use]
+    pub fn preset(self, preset: Preset) -> Self {
+        Self { preset: Some(preset), ..self }
+    }
+
+    /// Sets how influences are measured.
+    #[must_use]
+    pub fn influence(self, influence: InfluenceBy) -> Self {
+        Self { influence: Some(influence), ..self }
+    }
+
+    /// Whether the chains are the paper's.
+    #[must_use]
+    pub fn is_paper(&self) -> bool {
+        self.preset == Some(Preset::Paper)
+    }
+
+    /// How influences are measured.
+    #[must_use]
+    pub fn influence_by(&self) -> InfluenceBy {
+        let usual = if self.is_paper() { InfluenceBy::Attention } else { InfluenceBy::State };
+        self.influence.unwrap_or(usual)
     }
 
     /// Checks that every parameter is in its range.

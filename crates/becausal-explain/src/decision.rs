@@ -32,7 +32,7 @@ pub fn decisions(
     places: &[(usize, usize)],
 ) -> Result<Vec<Decision>, ExplainError> {
     let decide = |&(episode, step): &(usize, usize)| -> Result<Option<Decision>, ExplainError> {
-        let moment = Moment::recorded(data, episode, step)?;
+        let moment = Moment::recorded_for(data, (episode, step), explainer.asked().horizon.most())?;
         let lead = explainer.lead(&moment, actions)?;
         Ok(lead.map(|(rival, lead)| Decision { episode, step, rival, lead }))
     };

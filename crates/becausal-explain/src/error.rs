@@ -1,6 +1,7 @@
 //! Errors of explanations.
 
 use crate::chain::ChainError;
+use crate::influence_by::InfluenceBy;
 use becausal_core::env::EnvironmentError;
 use becausal_core::trajectory::TrajectoryError;
 
@@ -61,6 +62,16 @@ pub enum ExplainError {
         step: usize,
         /// Where to look.
         hint: &'static str,
+    },
+    /// An influence that cannot be measured as was asked for.
+    #[error(
+        "the influence by {by} cannot be measured: {why}; ask for another measure, for instance state"
+    )]
+    Influence {
+        /// The measure.
+        by: InfluenceBy,
+        /// Why not.
+        why: &'static str,
     },
     /// A discount factor out of range.
     #[error("the discount is {0}, expected a number above 0 and up to 1")]

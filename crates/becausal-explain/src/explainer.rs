@@ -15,11 +15,12 @@ use super::error::ExplainError;
 use super::evidence::{Doubt, Evidence};
 use super::explanan::Explanan;
 use super::finite::{check_distance, check_finite, check_sum};
+use super::influence_by::Meter;
 use super::moment::{Moment, check_values};
 use super::rival::{Basis, Rather, Rival, nothing};
 use super::scale::Scale;
 use super::turning::{Search, Turning};
-use crate::chain::{Chain, ExtendedGraph, Horizon, Origin, Part, targets};
+use crate::chain::{Chain, ExtendedGraph, Horizon, Origin, Part, choices, targets};
 use becausal_core::env::{rollout, typical_actions};
 use becausal_core::schema::Schema;
 use becausal_core::trajectory::{Step, Trajectory};
@@ -58,6 +59,7 @@ pub struct Explainer<'a> {
     agent: Agent<'a>,
     graph: Option<&'a CausalGraph>,
     ask: Ask,
+    meter: Meter,
     targets: Vec<usize>,
     scale: Option<(Scale, f64)>,
     company: Option<Company>,
@@ -93,6 +95,7 @@ impl<'a> Explainer<'a> {
             dynamics,
             agent,
             graph,
+            meter: Meter::new(ask.influence_by()),
             ask,
             targets,
             scale: None,
@@ -107,6 +110,13 @@ impl<'a> Explainer<'a> {
     #[must_use]
     pub fn with_scale(self, scale: Scale, negligible: f64) -> Self {
         Self { scale: Some((scale, negligible)), ..self }
+    }
+
+    /// The same explainer with recorded steps, on which influences by effect are measured: best steps that the
+    /// model has not learned from.
+    #[must_use]
+    pub fn with_rows(self, rows: &Transitions) -> Self {
+        Self { meter: self.meter.with_rows(rows), ..self }
     }
 
     /// The same explainer, which also tells the agent's side, given recorded states.
@@ -143,12 +153,15 @@ impl<'a> Explainer<'a> {
     }
 
     /// Why was this action taken rather than another: the agent's second choice, doing nothing, or the best
-    /// other one? What the other would have brought as well is no reason. Without another action it is
-    /// [`why`](Self::why).
+    /// other one? What the other would have brought as well is no reason. Without another action, and with the
+    /// paper's chains, it is [`why`](Self::why).
     ///
     /// # Errors
     /// When the moment does not fit the model's schema.
     pub fn why_rather(&self, moment: &Moment) -> Result<Why, ExplainError> {
+        if self.ask.is_paper() {
+            return self.why(moment);
+        }
         let Some(rival) = self.rival(moment)? else { return self.why(moment) };
         let contrast = self.why_not(moment, &rival.action)?;
         let differs = |node: Node| contrast.differs(node) != Some(false);
@@ -523,10 +536,16 @@ impl<'a> Explainer<'a> {
 
     fn explain(&self, trajectory: Trajectory, origin: &Origin) -> Result<Why, ExplainError> {
         let steps = self.ask.horizon.of_chain();
-        let graph = ExtendedGraph::of(
-            self.dynamics,
-            self.agent.policy(),
-            trajectory.shortened(steps),
+        let trajectory = trajectory.shortened(steps);
+        let influences = self.meter.influences(self.dynamics, trajectory.steps())?;
+        // The paper's chains do not lead through what the agent does later.
+        let policy = self.agent.policy().filter(|_| !self.ask.is_paper());
+        let choices = policy.map(|policy| choices(policy, &trajectory));
+        let graph = ExtendedGraph::new(
+            trajectory,
+            |effect| self.dynamics.parents(effect),
+            &influences,
+            choices.as_deref(),
             self.ask.tau,
             origin.clone(),
         )?;

@@ -22,8 +22,8 @@ pub enum Worth {
 }
 
 impl Worth {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Surprising, Self::Costly, Self::Close, Self::Mistakes];
+    /// All of them, what matters most first.
+    pub const ALL: [Self; 4] = [Self::Costly, Self::Mistakes, Self::Close, Self::Surprising];
 
     /// Its name.
     #[must_use]
@@ -33,6 +33,28 @@ impl Worth {
             Self::Costly => "costly",
             Self::Close => "close",
             Self::Mistakes => "mistakes",
+        }
+    }
+
+    /// The heading of a list of such decisions.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Surprising => "Surprises",
+            Self::Costly => "Most at stake",
+            Self::Close => "Close calls",
+            Self::Mistakes => "Perhaps mistakes",
+        }
+    }
+
+    /// What such a list shows, in a sentence.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Surprising => "What followed was not what the model expected.",
+            Self::Costly => "Here the next best action would have cost most, by the model.",
+            Self::Close => "Here the agent was least sure: two actions were nearly as likely.",
+            Self::Mistakes => "Here another action would have earned more, by the model.",
         }
     }
 
@@ -75,7 +97,7 @@ pub fn find(
     worth: Worth,
 ) -> Result<Vec<Found>, ExplainError> {
     let look = |&(episode, step): &(usize, usize)| -> Result<Option<Found>, ExplainError> {
-        let moment = Moment::recorded(data, episode, step)?;
+        let moment = Moment::recorded_for(data, (episode, step), explainer.asked().horizon.most())?;
         let found = |amount: f64, rival| Found { episode, step, amount, rival };
         Ok(match worth {
             Worth::Surprising => explainer.surprise(&moment).map(|amount| found(amount, None)),

@@ -22,7 +22,19 @@ impl Moment {
     /// # Errors
     /// When there is no such episode or step.
     pub fn recorded(data: &Transitions, episode: usize, step: usize) -> Result<Self, ExplainError> {
-        let record = Trajectory::recorded(data, episode, step, MAX_HORIZON)?;
+        Self::recorded_for(data, (episode, step), MAX_HORIZON)
+    }
+
+    /// The same with so many steps at most, at least one: copying a long episode for each of its steps takes a while.
+    ///
+    /// # Errors
+    /// When there is no such episode or step.
+    pub fn recorded_for(
+        data: &Transitions,
+        (episode, step): (usize, usize),
+        most: usize,
+    ) -> Result<Self, ExplainError> {
+        let record = Trajectory::recorded(data, episode, step, most.max(1))?;
         let (state, action) = (record.steps()[0].state.clone(), record.steps()[0].action.clone());
         Ok(Self { record, state, action })
     }

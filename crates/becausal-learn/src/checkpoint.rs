@@ -14,6 +14,7 @@ use becausal_nn::{Block, Parameters, from_safetensors, to_safetensors};
 use becausal_nn::{WeightsError, take_blocks};
 
 use super::actor_critic::ActorCritic;
+use super::evaluation::{Confirmed, Evaluated};
 use super::observation::Running;
 use super::play::Play;
 use super::settings::Settings;
@@ -73,6 +74,8 @@ impl Training {
             "playing": playing,
             "has_model": self.model.is_some(),
             "has_graph": self.graph.is_some(),
+            "evaluated": [self.evaluated.episodes, self.evaluated.steps],
+            "confirmed": self.confirmed.map(|found| json!([found.mean, found.real_steps])),
         });
         write(&folder.join("state.json"), format!("{state}\n").as_bytes())
     }
@@ -108,6 +111,11 @@ impl Training {
         training.epoch = at_most("epoch", MAX_COUNT)?;
         training.real_steps = at_most("real_steps", MAX_STEPS)?;
         training.next_graph = count("next_graph")?;
+        training.evaluated = evaluated(&state["evaluated"]).ok_or_else(|| missing("evaluated"))?;
+        training.confirmed = match &state["confirmed"] {
+            Value::Null => None,
+            found => Some(confirmed(found).ok_or_else(|| missing("confirmed"))?),
+        };
         let rows = count("rows")?;
         let number = |at: usize| state["returns"][at].as_f64().ok_or_else(|| missing("returns"));
         training.returns = Running { count: number(0)?, mean: number(1)?, squares: number(2)? };
@@ -171,6 +179,26 @@ fn moments(folder: &Path, parameters: &Parameters) -> Result<[Vec<Vec<f32>>; 2],
         into.extend(found.iter().map(|(_, block)| block.values.clone()));
     }
     Ok(both)
+}
+
+/// A count of a checkpoint that a training adds to.
+fn counter(value: &Value, most: usize) -> Option<usize> {
+    usize::try_from(value.as_u64()?).ok().filter(|count| *count <= most)
+}
+
+/// The evaluations so far; checkpoints of earlier versions do not say how many there were.
+fn evaluated(value: &Value) -> Option<Evaluated> {
+    if value.is_null() {
+        return Some(Evaluated::default());
+    }
+    let (episodes, steps) = (counter(&value[0], MAX_COUNT)?, counter(&value[1], MAX_STEPS)?);
+    Some(Evaluated { episodes, steps })
+}
+
+/// The policy that reached `until` twice.
+fn confirmed(value: &Value) -> Option<Confirmed> {
+    let mean = value[0].as_f64().filter(|mean| mean.is_finite())?;
+    Some(Confirmed { mean, real_steps: counter(&value[1], MAX_STEPS)? })
 }
 
 /// The seed and the actions of each unfinished episode.

@@ -2,7 +2,7 @@
 
 use becausal_core::Stream;
 use becausal_discovery::{DiscoverParams, discover};
-use becausal_model::{Checked, ModelKind, ModelParams, Structure, WorldModel};
+use becausal_model::{Checked, ModelKind, ModelParams, Parents, Structure, WorldModel};
 
 use super::actor_critic::ActorCritic;
 use super::error::LearningError;
@@ -31,7 +31,7 @@ impl Training {
     pub fn final_evaluation(&self) -> Result<Evaluation, LearningError> {
         let key = Purpose::FinalEvaluation as u32;
         let episodes = self.settings.evaluation_episodes;
-        evaluate(self.best_agent(), &self.environment, episodes, self.seed, key)
+        evaluate(self.best_agent(), &self.environment, episodes, self.seed, &[key])
     }
 
     /// Prepares explanations: records `final_rows` more steps of the best agent, finds the graph from all
@@ -40,11 +40,14 @@ impl Training {
     /// The rows of the training are of agents that knew less, and an agent that always does the same in a
     /// state never shows what another action would do there. So the steps that are recorded now explore.
     ///
+    /// With `same_model` nothing is recorded and nothing is fitted: the graph and the model that trained the
+    /// policy explain it, as in the paper.
+    ///
     /// # Errors
     /// When discovery or the fit fails.
     pub fn conclude(&mut self) -> Result<(), LearningError> {
         let settings = &self.settings;
-        if settings.final_fit_steps == 0 {
+        if settings.final_fit_steps == 0 || (settings.same_model && self.model.is_some()) {
             return Ok(());
         }
         let kind = match settings.model {
@@ -61,6 +64,7 @@ impl Training {
         }
         let progress = self.unstoppable();
         let params = DiscoverParams {
+            method: settings.method,
             seed: self.seed,
             progress: progress.clone(),
             ..DiscoverParams::default()
@@ -68,10 +72,19 @@ impl Training {
         let mut graph = discover(&self.data, &params)?;
         let options = self.fit_options(settings.final_fit_steps);
         let options = ModelParams { rate: ModelParams::default().rate, progress, ..options };
-        let model = if kind == ModelKind::Causal {
+        let options = if settings.same_model {
+            // The weights are learned as in the loop.
+            ModelParams { hold: 0.0, prune: 1.0, ..options }
+        } else {
+            options
+        };
+        let model = if kind == ModelKind::Causal && settings.parents == Parents::Cautious {
             Checked::fit(&self.data, &mut graph, &options)?.model
         } else {
-            let structure = Structure::of(&self.schema, &graph);
+            let structure = match settings.parents {
+                Parents::Edges => Structure::of_edges(&self.schema, &graph),
+                Parents::Cautious => Structure::of(&self.schema, &graph),
+            };
             WorldModel::fit(&self.data, kind, &structure, &options)?.0
         };
         self.graph = Some(graph);

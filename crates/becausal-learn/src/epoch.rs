@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use becausal_core::Stream;
 use becausal_core::data::{Coverage, Transitions};
-use becausal_model::{ModelKind, Structure, WorldModel};
+use becausal_model::{ModelKind, Parents, Structure, WorldModel};
 
 use super::dream::{Dream, DreamOptions};
 use super::error::LearningError;
@@ -51,11 +51,15 @@ impl Training {
         self.tell("evaluating");
         self.epoch += 1;
         if self.epoch.is_multiple_of(self.settings.evaluate_every) || self.is_done() {
-            report.evaluation = Some(self.evaluate()?);
+            let evaluation = self.evaluate()?;
+            report.confirmation = self.confirm(&evaluation)?;
+            report.evaluation = Some(evaluation);
         }
         report.epoch = self.epoch;
         report.real_steps = self.real_steps;
         report.edges = self.edges();
+        report.edges_in_use = self.edges_in_use();
+        report.evaluated = self.evaluated;
         report.rate = self.ppo_options().rate;
         report.clip = self.ppo_options().weights.clip;
         report.seconds = started.elapsed().as_secs_f64();
@@ -165,7 +169,10 @@ impl Training {
     fn structure(&self) -> Structure {
         match &self.graph {
             Some(graph) if self.data.len() >= self.settings.graph_from => {
-                Structure::cautious(&self.schema, graph, &self.data)
+                match self.settings.parents {
+                    Parents::Edges => Structure::of_edges(&self.schema, graph),
+                    Parents::Cautious => Structure::cautious(&self.schema, graph, &self.data),
+                }
             }
             _ => Structure::full(&self.schema),
         }

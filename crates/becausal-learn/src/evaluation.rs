@@ -47,6 +47,33 @@ impl Evaluation {
     }
 }
 
+/// The episodes of evaluations, which choose the best policy, and their steps. They are no real steps of the training:
+/// nothing is learned from them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Evaluated {
+    /// Episodes.
+    pub episodes: usize,
+    /// Their steps.
+    pub steps: usize,
+}
+
+impl Evaluated {
+    /// Adds those of an evaluation.
+    pub fn add(&mut self, evaluation: &Evaluation) {
+        self.episodes += evaluation.lengths.len();
+        self.steps += evaluation.lengths.iter().sum::<usize>();
+    }
+}
+
+/// A policy that reached a mean return in two evaluations with different episodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Confirmed {
+    /// The smaller of both mean returns.
+    pub mean: f64,
+    /// The real steps of the training by then.
+    pub real_steps: usize,
+}
+
 fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len().max(1) as f64
 }
@@ -60,12 +87,12 @@ pub fn evaluate(
     environment: &AnyEnvironment,
     episodes: usize,
     seed: u64,
-    key: u32,
+    key: &[u32],
 ) -> Result<Evaluation, LearningError> {
     // Environments need not be shared between threads: each episode gets its own copy beforehand.
     #[expect(clippy::cast_possible_truncation, reason = "episodes are few")]
     let copies: Vec<(u64, AnyEnvironment)> = (0..episodes)
-        .map(|episode| Stream::keyed(seed, &[key, episode as u32]).next_u64())
+        .map(|episode| Stream::keyed(seed, &[key, &[episode as u32]].concat()).next_u64())
         .map(|seed| (seed, environment.clone()))
         .collect();
     let played: Result<Vec<Trajectory>, LearningError> =

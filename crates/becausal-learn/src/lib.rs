@@ -29,7 +29,7 @@ pub use action_space::ActionSpace;
 pub use actor_critic::ActorCritic;
 pub use dream::{Dream, DreamOptions};
 pub use error::LearningError;
-pub use evaluation::{Evaluation, evaluate};
+pub use evaluation::{Confirmed, Evaluated, Evaluation, evaluate};
 pub use experience::{Advantages, Experience};
 pub use interaction::{Exploration, interact};
 pub use observation::{Observation, Running};

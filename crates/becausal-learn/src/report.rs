@@ -1,6 +1,6 @@
 //! The results of an epoch.
 
-use super::evaluation::Evaluation;
+use super::evaluation::{Evaluated, Evaluation};
 use super::ppo::PpoReport;
 
 /// The durations of the parts of an epoch with a model, in seconds.
@@ -34,8 +34,14 @@ pub struct EpochReport {
     pub log_likelihood: Option<f64>,
     /// Edges of the graph.
     pub edges: Option<usize>,
+    /// The pairs that the networks of the model read: edges, and pairs that the data do not rule out.
+    pub edges_in_use: Option<usize>,
     /// The evaluation after the epoch, if there was one.
     pub evaluation: Option<Evaluation>,
+    /// A second evaluation in other episodes, where the first one reached what the training may stop at.
+    pub confirmation: Option<Evaluation>,
+    /// The episodes of all evaluations so far, and their steps.
+    pub evaluated: Evaluated,
     /// The learning rate of the policy.
     pub rate: f64,
     /// The clipping of PPO.
@@ -80,6 +86,8 @@ impl EpochReport {
             ("train/explained_variance", update.explained),
             ("train/learning_rate", self.rate),
             ("train/clip_range", self.clip),
+            ("eval/episodes", self.evaluated.episodes as f64),
+            ("eval/steps", self.evaluated.steps as f64),
         ];
         let Durations { interaction, graph, fit, dream, update } = self.durations;
         if dream > 0.0 {
@@ -96,9 +104,11 @@ impl EpochReport {
             ("rollout/ep_len_mean", self.mean_length()),
             ("model/log_likelihood", self.log_likelihood),
             ("graph/edges", self.edges.map(|edges| edges as f64)),
+            ("graph/edges_in_use", self.edges_in_use.map(|edges| edges as f64)),
             ("eval/mean_reward", self.evaluation.as_ref().map(Evaluation::native_mean)),
             ("eval/mean_return", self.evaluation.as_ref().map(Evaluation::mean)),
             ("eval/mean_ep_length", self.evaluation.as_ref().map(Evaluation::mean_length)),
+            ("eval/confirmed_reward", self.confirmation.as_ref().map(Evaluation::native_mean)),
         ];
         scalars.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
         scalars

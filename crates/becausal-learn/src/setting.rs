@@ -2,7 +2,8 @@
 
 use toml_edit::{Array, Value};
 
-use becausal_model::ModelKind;
+use becausal_discovery::Method;
+use becausal_model::{ModelKind, Parents};
 
 /// A number that changes linearly over the course of a training.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,6 +123,26 @@ impl Setting for Imagination {
         let found = Self::of(value.as_str()?)?;
         let offered = [ModelKind::Causal, ModelKind::Full, ModelKind::Mlp].map(Self::Model);
         (found == Self::None || offered.contains(&found)).then_some(found)
+    }
+    fn write(&self) -> Value {
+        self.name().into()
+    }
+}
+
+impl Setting for Method {
+    const EXPECTED: &'static str = "\"auto\" or \"fcit\"";
+    fn read(value: &Value) -> Option<Self> {
+        Self::of(value.as_str()?)
+    }
+    fn write(&self) -> Value {
+        self.name().into()
+    }
+}
+
+impl Setting for Parents {
+    const EXPECTED: &'static str = "\"edges\" or \"cautious\"";
+    fn read(value: &Value) -> Option<Self> {
+        Self::of(value.as_str()?)
     }
     fn write(&self) -> Value {
         self.name().into()

@@ -6,7 +6,8 @@ use super::error::LearningError;
 use super::setting::{Imagination, Ramp, Setting};
 use becausal_core::env::MAX_EPISODE_STEPS;
 use becausal_core::schema::suggestion;
-use becausal_model::MAX_MEMBERS;
+use becausal_discovery::Method;
+use becausal_model::{MAX_MEMBERS, Parents, Sizes};
 
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
@@ -97,6 +98,29 @@ settings! {
     rare_rows: f64 = 0.0,
     /// The highest learning rate of the fit.
     fit_rate: f64 = 6e-3,
+    /// Whether the learning rate of a fit rises and falls; otherwise it is constant.
+    fit_annealed: bool = true,
+    /// Weight decay of the fit.
+    fit_decay: f64 = 1e-3,
+    /// The largest norm of a gradient of the fit.
+    fit_clip: f64 = 5.0,
+    /// How much the gradients of almost certain values are damped in the fit: 0 for not at all.
+    balance: f64 = 1.0,
+    /// Whether a number that persists under an action is predicted as its value before plus a change.
+    persist: bool = true,
+    /// Width of the world model's contributions; 0 for `model_width`.
+    hidden_width: usize = 0,
+    /// Width of the world model's action embedding.
+    action_width: usize = 32,
+    /// Width of the world model's keys and queries.
+    key_width: usize = 32,
+    /// The independence test: `auto`, or `fcit` as published.
+    method: Method = Method::Auto,
+    /// What the world model reads: `edges` alone, or also what the data cannot rule out (`cautious`).
+    parents: Parents = Parents::Cautious,
+    /// Whether the graph and the model that trained the policy also explain it. Otherwise new ones are made
+    /// at the end, from `final_rows` more steps.
+    same_model: bool = false,
     /// Policy updates per epoch with a model. Without one, `epoch_steps` and `samples` decide.
     rounds: usize = 20,
     /// Samples per policy update.
@@ -141,11 +165,12 @@ settings! {
     final_rows: usize = 20_000,
 }
 
-/// The built-in settings of each environment.
+/// The built-in settings of each environment. The landers share a file; what differs with throttles instead of engines is
+/// in tables whose names end in `-continuous`.
 const PRESETS: [(&str, &str); 4] = [
     ("CartPole-v1", include_str!("presets/cart_pole.toml")),
     ("LunarLander-v3", include_str!("presets/lunar_lander.toml")),
-    ("LunarLanderContinuous-v3", include_str!("presets/lunar_lander_continuous.toml")),
+    ("LunarLanderContinuous-v3", include_str!("presets/lunar_lander.toml")),
     ("BuildMarine-v0", include_str!("presets/build_marine.toml")),
 ];
 
@@ -168,16 +193,26 @@ impl Settings {
         let document = Document::parse(text).map_err(|error| wrong(error.to_string()))?;
         let mut settings = Self::default();
         let Some(Item::Table(table)) = document.get(preset) else {
-            let known = document.iter().map(|(name, _)| name).filter(|n| !n.ends_with("-free"));
+            let known = document.iter().map(|(name, _)| name).filter(|name| !name.contains('-'));
             let hint = suggestion(preset, known.collect::<Vec<_>>());
             return Err(wrong(format!("{environment} has no preset `{preset}` ({hint})")));
         };
         settings.take(table, environment)?;
+        let is_continuous = environment.contains("Continuous");
+        let take =
+            |settings: &mut Self, ending: &str| match document.get(&format!("{preset}{ending}")) {
+                Some(Item::Table(table)) => settings.take(table, environment),
+                _ => Ok(()),
+            };
+        if is_continuous {
+            take(&mut settings, "-continuous")?;
+        }
         settings.model = model.unwrap_or(settings.model);
-        if settings.model == Imagination::None
-            && let Some(Item::Table(table)) = document.get(&format!("{preset}-free"))
-        {
-            settings.take(table, environment)?;
+        if settings.model == Imagination::None {
+            take(&mut settings, "-free")?;
+            if is_continuous {
+                take(&mut settings, "-free-continuous")?;
+            }
         }
         Ok(settings)
     }
@@ -246,6 +281,8 @@ impl Settings {
             ("epoch_steps", self.epoch_steps),
             ("members", self.members),
             ("model_width", self.model_width),
+            ("action_width", self.action_width),
+            ("key_width", self.key_width),
             ("fit_batch", self.fit_batch),
             ("rounds", self.rounds),
             ("samples", self.samples),
@@ -269,6 +306,9 @@ impl Settings {
         let limited = [
             ("members", self.members, MAX_MEMBERS),
             ("model_width", self.model_width, 4096),
+            ("hidden_width", self.hidden_width, 4096),
+            ("action_width", self.action_width, 4096),
+            ("key_width", self.key_width, 4096),
             ("warm_up", self.warm_up, 1_000_000_000),
             ("epoch_steps", self.epoch_steps, 1_000_000_000),
             ("fit_batch", self.fit_batch, 10_000_000),
@@ -293,6 +333,7 @@ impl Settings {
             ("greedy", self.greedy),
             ("rare_rows", self.rare_rows),
             ("noise", self.noise),
+            ("balance", self.balance),
             ("optimism", self.optimism.from.max(self.optimism.to)),
             ("eta", self.eta),
             ("discount", self.discount),
@@ -301,6 +342,17 @@ impl Settings {
         match shares.iter().find(|(_, value)| *value > 1.0) {
             Some((name, value)) => Err(wrong(format!("`{name}` is {value}, expected 0 to 1"))),
             None => Ok(()),
+        }
+    }
+
+    /// The widths of the world model's networks.
+    #[must_use]
+    pub fn sizes(&self) -> Sizes {
+        Sizes {
+            encoder: self.model_width,
+            hidden: if self.hidden_width == 0 { self.model_width } else { self.hidden_width },
+            action: self.action_width,
+            key: self.key_width,
         }
     }
 
@@ -351,6 +403,9 @@ mod tests {
             ("rare_rows = 1e12", "`rare_rows` is 1000000000000, expected 0 to 1"),
             ("optimism = [0.5, 2]", "`optimism` is 2, expected 0 to 1"),
             ("noise = 3", "`noise` is 3, expected 0 to 1"),
+            ("method = \"magic\"", "`method` is \"magic\", expected \"auto\" or \"fcit\""),
+            ("parents = 3", "`parents` is 3, expected \"edges\" or \"cautious\""),
+            ("key_width = 0", "`key_width` is 0, expected at least 1"),
             ("longest_urge = 9000000000", "`longest_urge` is 9000000000, expected 1 to"),
             ("rounds = 0", "`rounds` is 0, expected at least 1"),
             ("samples = 1000000000000", "`samples` is 1000000000000, expected at most 100000000"),

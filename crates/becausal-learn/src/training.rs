@@ -9,11 +9,11 @@ use becausal_core::env::{AnyEnvironment, Environment};
 use becausal_core::progress::{Advance, Listener};
 use becausal_core::schema::Schema;
 use becausal_discovery::{CausalGraph, DiscoverParams, discover};
-use becausal_model::{ModelParams, Sizes, WorldModel};
+use becausal_model::{ModelParams, WorldModel};
 
 use super::actor_critic::ActorCritic;
 use super::error::LearningError;
-use super::evaluation::{Evaluation, evaluate};
+use super::evaluation::{Confirmed, Evaluated, Evaluation, evaluate};
 use super::observation::Running;
 use super::play::Play;
 use super::ppo::Learner;
@@ -33,6 +33,7 @@ pub(super) enum Purpose {
     Recording = 8,
     Discovery = 9,
     RareRows = 10,
+    Confirmation = 11,
 }
 
 /// A training: everything it has learned, and all it needs to resume.
@@ -65,6 +66,13 @@ pub struct Training {
     pub epoch: usize,
     /// Real steps so far.
     pub real_steps: usize,
+    /// The episodes of all evaluations so far, which chose the best policy, and their steps.
+    pub evaluated: Evaluated,
+    /// The mean return at which the training may stop. A policy that reaches it is evaluated once more, in other
+    /// episodes.
+    pub until: Option<f64>,
+    /// Set where the best policy reached `until` twice.
+    pub confirmed: Option<Confirmed>,
     /// Hears how far an epoch and the conclusion are. It cannot stop them: an epoch is saved when it is
     /// done.
     pub progress: Listener,
@@ -101,6 +109,9 @@ impl Training {
             best: None,
             epoch: 0,
             real_steps: 0,
+            evaluated: Evaluated::default(),
+            until: None,
+            confirmed: None,
             progress: Listener::default(),
         })
     }
@@ -117,6 +128,13 @@ impl Training {
         self.real_steps >= self.settings.steps
     }
 
+    /// The real steps after which a policy reached `until` in two evaluations.
+    #[must_use]
+    pub fn reached_at(&self) -> Option<usize> {
+        let confirmed = self.confirmed.filter(|found| self.until.is_some_and(|u| found.mean >= u));
+        confirmed.map(|found| found.real_steps)
+    }
+
     pub(super) fn discover(&self, data: &Transitions) -> Result<CausalGraph, LearningError> {
         let max_rows = self.settings.graph_rows.max(1);
         let spread;
@@ -128,6 +146,7 @@ impl Training {
             data
         };
         let params = DiscoverParams {
+            method: self.settings.method,
             eta: Some(self.settings.eta),
             seed: self.seed,
             progress: self.within_epoch(),
@@ -166,13 +185,17 @@ impl Training {
 
     pub(super) fn fit_options(&self, steps: usize) -> ModelParams {
         let settings = &self.settings;
-        let width = settings.model_width;
         ModelParams {
             members: settings.members,
-            sizes: Sizes { encoder: width, hidden: width, ..Sizes::default() },
+            sizes: settings.sizes(),
             batch: settings.fit_batch,
             steps,
             rate: settings.fit_rate,
+            decay: settings.fit_decay,
+            clip: settings.fit_clip,
+            annealed: settings.fit_annealed,
+            balance: settings.balance,
+            persist: settings.persist,
             seed: self.seed,
             progress: self.within_epoch(),
             ..ModelParams::default()
@@ -184,14 +207,39 @@ impl Training {
         let agent = &self.learner.agent;
         let episodes = self.settings.evaluation_episodes;
         let key = Purpose::Evaluation as u32;
-        let found = evaluate(agent, &self.environment, episodes, self.seed, key)?;
+        let found = evaluate(agent, &self.environment, episodes, self.seed, &[key])?;
+        self.evaluated.add(&found);
         let mean = found.native_mean();
         if self.best.as_ref().is_none_or(|(_, best)| mean >= *best) {
             let mut best = agent.clone();
             best.value_unit = Some(self.returns.deviation());
             self.best = Some((best, mean));
+            self.confirmed = None;
         }
         Ok(found)
+    }
+
+    /// Where an evaluation reached `until`, plays as many other episodes, which no evaluation played before. A policy that
+    /// reaches it again is the best one, whatever luck an earlier one had.
+    pub(super) fn confirm(
+        &mut self,
+        first: &Evaluation,
+    ) -> Result<Option<Evaluation>, LearningError> {
+        let mean = first.native_mean();
+        let Some(until) = self.until.filter(|&until| mean >= until) else { return Ok(None) };
+        let agent = &self.learner.agent;
+        let key = [Purpose::Confirmation as u32, word(self.epoch)];
+        let episodes = self.settings.evaluation_episodes;
+        let second = evaluate(agent, &self.environment, episodes, self.seed, &key)?;
+        self.evaluated.add(&second);
+        if second.native_mean() >= until {
+            let mut best = agent.clone();
+            best.value_unit = Some(self.returns.deviation());
+            self.best = Some((best, mean));
+            let mean = mean.min(second.native_mean());
+            self.confirmed = Some(Confirmed { mean, real_steps: self.real_steps });
+        }
+        Ok(Some(second))
     }
 
     /// The share of the real steps made so far, from 0 to 1.
@@ -201,6 +249,11 @@ impl Training {
 
     pub(super) fn edges(&self) -> Option<usize> {
         self.graph.as_ref().map(|graph| graph.edges().count())
+    }
+
+    /// The pairs of a cause and an effect that the networks of the model read: the mask, not the verdicts.
+    pub(super) fn edges_in_use(&self) -> Option<usize> {
+        self.model.as_ref().map(|model| model.structure().edges())
     }
 
     pub(super) fn key(&self, purpose: Purpose, round: usize) -> [u32; 3] {

@@ -104,6 +104,7 @@ fn training(name: &str, schema: &Arc<Schema>, parents: usize, width: usize) {
             batch: 1024,
             steps,
             interval: usize::MAX,
+            hold: 0.0,
             prune: 1.0,
             ..ModelParams::default()
         };

@@ -115,19 +115,32 @@ impl Checked {
         graph: &mut CausalGraph,
         params: &ModelParams,
     ) -> Result<Self, FitError> {
+        let structure = Structure::of(data.train.schema(), graph);
+        Self::fit_structure(data, &structure, graph, params)
+    }
+
+    /// The same, over a structure that was made of the graph in another way.
+    ///
+    /// # Errors
+    /// When a fit breaks down, or the listener stops it.
+    pub fn fit_structure(
+        data: &FitData,
+        structure: &Structure,
+        graph: &mut CausalGraph,
+        params: &ModelParams,
+    ) -> Result<Self, FitError> {
         let schema = data.train.schema();
-        let structure = Structure::of(schema, graph);
         let compared = params.members.min(MAX_COMPARED_MEMBERS);
         let fit = |kind, structure: &Structure, members| {
             WorldModel::fit_members(data, kind, structure, params, members)
         };
-        let (mut model, mut report) = fit(ModelKind::Causal, &structure, 0..compared)?;
+        let (mut model, mut report) = fit(ModelKind::Causal, structure, 0..compared)?;
         let mut gains: Vec<Gain> = Vec::new();
         if data.held_out.recordings() >= MIN_RECORDINGS {
             let listener = &params.progress;
             for (kind, members) in UNRESTRICTED {
                 let members = members.min(compared);
-                let (everything, _) = fit(kind, &structure, 0..members)?;
+                let (everything, _) = fit(kind, structure, 0..members)?;
                 let own = model.judge(data, members, listener);
                 gains.extend(own.gains_of(&everything.judge(data, members, listener), data));
             }
@@ -143,7 +156,7 @@ impl Checked {
             let wider = structure.widened(&short).in_doubt(&doubtful);
             (model, report) = fit(ModelKind::Causal, &wider, 0..params.members)?;
         } else {
-            let (others, rest) = fit(ModelKind::Causal, &structure, compared..params.members)?;
+            let (others, rest) = fit(ModelKind::Causal, structure, compared..params.members)?;
             model.members.extend(others.members);
             report.members.extend(rest.members);
         }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::influence::Influence;
-use becausal_core::Stream;
 use becausal_core::schema::Schema;
 use becausal_core::trajectory::Step;
+use becausal_core::{Stream, Transitions};
 
 /// What a world model says about single steps.
 ///
@@ -83,9 +83,20 @@ pub trait Dynamics: Sync {
     /// local action influence model.
     fn influence(&self, state: &[f64], action: &[f64]) -> Influence;
 
+    /// The same for several states and actions at once.
+    fn influences(&self, situations: &[Situation<'_>]) -> Vec<Influence> {
+        situations.iter().map(|(state, action)| self.influence(state, action)).collect()
+    }
+
     /// The same by the attention of the networks, which depends on the action alone; `None` for models
     /// without it.
     fn attention(&self, _action: &[f64]) -> Option<Influence> {
+        None
+    }
+
+    /// The same by the likelihood lost over recorded transitions when a variable takes another value; `None`
+    /// for models without one.
+    fn effect(&self, _rows: &Transitions) -> Option<Influence> {
         None
     }
 
@@ -114,6 +125,9 @@ pub trait Dynamics: Sync {
         self.schema().effects()
     }
 }
+
+/// A state and the action taken in it.
+pub type Situation<'a> = (&'a [f64], &'a [f64]);
 
 /// The result of a step.
 #[derive(Debug, Clone, PartialEq)]

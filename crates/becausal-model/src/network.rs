@@ -30,6 +30,12 @@ pub struct Sizes {
     pub key: usize,
 }
 
+impl Sizes {
+    /// Those of the paper's published program: encodings of 64 (128 for the landers), contributions of 128,
+    /// actions and keys of 64.
+    pub const PAPER: Self = Self { encoder: 64, hidden: 128, action: 64, key: 64 };
+}
+
 impl Default for Sizes {
     fn default() -> Self {
         Self { encoder: 64, hidden: 64, action: 32, key: 32 }
@@ -69,6 +75,18 @@ pub(super) struct Outputs {
     pub distributions: Variable,
     /// The influence weights: `[effects, distinct actions, states + 1]`.
     pub alpha: Variable,
+}
+
+/// Other values of a state variable, already encoded.
+pub(super) struct Replacement<'a, Place: Fn(usize) -> (usize, usize)> {
+    /// The variable.
+    pub state: usize,
+    /// `[values, encoding]`
+    pub encodings: &'a [f32],
+    /// The rows that are asked about.
+    pub rows: usize,
+    /// For each of them, the row with the rest of the state and the action, and the value that replaces the variable.
+    pub place: Place,
 }
 
 /// What the questions about single effects of the same rows have in common.
@@ -187,9 +205,35 @@ impl CausalNetwork {
         Common { encodings, alpha, action }
     }
 
-    /// The structural equation of one effect, with other features `[rows, features]` of one state:
-    /// the parameters of its distributions, `[1, rows, columns]`. The values before the step are not
-    /// added to what persists.
+    /// Whether an effect reads a state in any of these rows: it is a parent that is not pruned, or persists.
+    pub fn reads(
+        &self,
+        common: &Common,
+        inputs: &Inputs,
+        structure: &Structure,
+        (effect, state): (usize, usize),
+    ) -> bool {
+        let reads = |&action: &u32| {
+            let action = action as usize;
+            common.alpha.row(effect, action)[state] != 0.0
+                || (state == effect && self.stays(effect, action) != 0.0)
+        };
+        structure.state_parents(effect).contains(&state) && inputs.action_of.iter().any(reads)
+    }
+
+    /// The encodings `[rows, encoding]` of the features `[rows, features]` of a state variable.
+    pub fn encode(
+        &self,
+        parameters: &Parameters,
+        state: usize,
+        features: &[f32],
+        rows: usize,
+    ) -> Vec<f32> {
+        self.state_encoders.of_group(parameters, state, features, rows)
+    }
+
+    /// The structural equation of one effect, with other values of one state: the parameters of its distributions,
+    /// `[1, rows, columns]`. The values before the step are not added to what persists.
     pub fn with_other_state(
         &self,
         parameters: &Parameters,
@@ -197,22 +241,22 @@ impl CausalNetwork {
         action_of: &[u32],
         structure: &Structure,
         effect: usize,
-        (state, features): (usize, &[f32]),
+        replacement: &Replacement<'_, impl Fn(usize) -> (usize, usize)>,
     ) -> Block {
         let Common { encodings, alpha, action } = common;
-        let rows = encodings.shape.rows;
         let width = encodings.shape.columns;
-        let replaced = self.state_encoders.of_group(parameters, state, features, rows);
+        let &Replacement { state, encodings: replaced, rows, ref place } = replacement;
         let weights = |row: usize| alpha.row(effect, action_of[row] as usize);
         let mut sum = vec![0.0; rows * width];
         simd(
             #[inline(always)]
             || {
                 for (row, into) in sum.chunks_exact_mut(width).enumerate() {
+                    let (row, value) = place(row);
                     let weights = weights(row);
                     for &parent in structure.state_parents(effect) {
                         let encoding = if parent == state {
-                            &replaced[row * width..][..width]
+                            &replaced[value * width..][..width]
                         } else {
                             encodings.row(parent, row)
                         };
@@ -224,6 +268,7 @@ impl CausalNetwork {
         let mut hidden = self.contribution.of_group(parameters, effect, &sum, rows);
         let bias = parameters.of(self.contribution_bias).group(effect);
         for (row, into) in hidden.chunks_exact_mut(bias.len()).enumerate() {
+            let (row, _) = place(row);
             let weight = weights(row)[structure.states()];
             let action = action.row(effect, action_of[row] as usize);
             for column in 0..into.len() {

@@ -39,6 +39,26 @@ impl Persistence {
         Self { stays: Block::new(Shape::new(effects, 1, 1), vec![1.0; effects]) }
     }
 
+    /// No value persists.
+    pub fn of_none(effects: usize, actions: usize) -> Self {
+        Self { stays: Block::zeros(Shape::new(effects, actions, 1)) }
+    }
+
+    /// Determines from data which values persist, or that none does where it is not wanted.
+    pub fn asked(
+        wanted: bool,
+        data: &Transitions,
+        encoding: &Encoding,
+        structure: &Structure,
+        listener: &Listener,
+    ) -> Self {
+        if wanted {
+            return Self::of(data, encoding, structure, listener);
+        }
+        let actions = encoding.action_table().map_or(1, |table| table.len());
+        Self::of_none(structure.effects(), actions)
+    }
+
     /// Determines from data which values persist.
     pub fn of(
         data: &Transitions,

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::encoding::Encoding;
 use super::inputs::{Encoded, Inputs};
 use super::member::{Member, ModelKind};
-use super::network::CausalNetwork;
+use super::network::{self, CausalNetwork};
 use super::structure::Structure;
 
 /// Differences below this share of a variable's usual change do not count as an effect.
@@ -149,10 +149,14 @@ impl Probe {
         let loss_of = |&Replacement { effect, state, ref values }: &Replacement| {
             let parameters = &member.parameters;
             let action_of = &inputs.action_of;
-            let other = (state, &values[..]);
+            let rows = inputs.rows();
+            let encodings = network.encode(parameters, state, values, rows);
+            let each_its_own = |row| (row, row);
+            let other =
+                network::Replacement { state, encodings: &encodings, rows, place: each_its_own };
             let mut without =
-                network.with_other_state(parameters, &common, action_of, structure, effect, other);
-            self.persist(network, &mut without, effect, other);
+                network.with_other_state(parameters, &common, action_of, structure, effect, &other);
+            self.persist(network, &mut without, effect, (state, values));
             let without = likelihoods(&self.encoding, &self.rows, effect, (&without, 0));
             each(1 + done.fetch_add(1, Ordering::Relaxed), self.replacements.len());
             with[effect].iter().zip(without).map(|(with, without)| with - without).collect()

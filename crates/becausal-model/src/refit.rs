@@ -15,7 +15,7 @@ use super::error::FitError;
 use super::member::{Member, ModelKind};
 use super::persistence::Persistence;
 use super::structure::Structure;
-use super::train::ModelParams;
+use super::train::{ModelParams, constant};
 use super::world_model::{WorldModel, check, index};
 
 /// The learning rate at the end of a refit, as a share of the maximum.
@@ -35,7 +35,8 @@ impl WorldModel {
         check(data, &Tracker::unheard())?;
         let structure = Arc::new(structure_of(data, kind, structure));
         let encoding = Arc::new(Encoding::of(data, &Tracker::unheard()));
-        let persistence = Persistence::of(data, &encoding, &structure, &Listener::NOBODY);
+        let persistence =
+            Persistence::asked(options.persist, data, &encoding, &structure, &Listener::NOBODY);
         let member = |at| {
             let mut stream = Stream::keyed(options.seed, &[1, index(at)]);
             Member::new(kind, &encoding, &structure, &persistence, options.sizes, &mut stream)
@@ -61,12 +62,13 @@ impl WorldModel {
         round: u32,
     ) -> Result<(), FitError> {
         check(data, &Tracker::unheard())?;
-        self.restructure(data, structure);
+        self.restructure(data, structure, options.persist);
         let rows = self.encoding.encode_all(data, &Tracker::unheard());
         let lessons = Lessons { encoding: &self.encoding, structure: &self.structure, rows: &rows };
         let warm_up = (options.steps / 10).clamp(1, 100);
         let schedule =
             Schedule { peak: options.rate, end: END_RATE_SHARE, warm_up, steps: options.steps };
+        let schedule = if options.annealed { schedule } else { constant(schedule) };
         let total = self.members.len() * options.steps;
         let watch = Tracker::new(&options.progress, "fit", "steps", total);
         self.members
@@ -89,12 +91,13 @@ impl WorldModel {
 
     /// Changes the structure. An effect that keeps its own value among its parents also keeps its
     /// persistence.
-    fn restructure(&mut self, data: &Transitions, structure: &Structure) {
+    fn restructure(&mut self, data: &Transitions, structure: &Structure, persist: bool) {
         let structure = structure_of(data, self.kind, structure);
         if structure == *self.structure {
             return;
         }
-        let mut persistence = Persistence::of(data, &self.encoding, &structure, &Listener::NOBODY);
+        let mut persistence =
+            Persistence::asked(persist, data, &self.encoding, &structure, &Listener::NOBODY);
         for effect in 0..structure.effects() {
             if structure.persists(effect) && self.structure.persists(effect) {
                 let before = self.persistence.stays.group(effect);

@@ -4,17 +4,20 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use becausal_core::Stream;
 use becausal_core::schema::{Role, Schema};
 use becausal_core::trajectory::Step;
+use becausal_core::{Stream, Transitions};
 use becausal_nn::{Block, Distribution, Head};
 
 use super::coupling::Coupling;
-use super::dynamics::{Dynamics, Noise, Prediction};
+use super::dynamics::{Dynamics, Noise, Prediction, Situation};
 use super::influence::Influence;
 use super::member::{CHUNK_ROWS, Member};
 use super::target::Target;
 use super::world_model::{WorldModel, index};
+
+/// The seed of the values that replace others to measure effects: the same question has the same answer.
+const EFFECT_SEED: u64 = 0;
 
 /// Deviations in the noise of a target.
 const DEVIATIONS: usize = 2;
@@ -149,11 +152,19 @@ impl Dynamics for WorldModel {
     }
 
     fn influence(&self, state: &[f64], action: &[f64]) -> Influence {
-        self.influence_here(state, action)
+        self.influences_here(&[(state, action)]).remove(0)
+    }
+
+    fn influences(&self, situations: &[Situation<'_>]) -> Vec<Influence> {
+        self.influences_here(situations)
     }
 
     fn attention(&self, action: &[f64]) -> Option<Influence> {
         self.influence_by_weight(action)
+    }
+
+    fn effect(&self, rows: &Transitions) -> Option<Influence> {
+        (!rows.is_empty()).then(|| self.influence_by_effect(rows, EFFECT_SEED))
     }
 
     fn disagreement(&self, state: &[f64], action: &[f64]) -> Vec<f64> {

@@ -14,6 +14,33 @@ const MIN_NOTICEABLE_STRENGTH: f64 = 0.01;
 /// thumb of logistic regression ("events per variable", 10 to 20).
 const MIN_EVENTS_PER_CAUSE: usize = 20;
 
+/// Which pairs of a graph a model reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Parents {
+    /// The edges alone, as in the paper.
+    Edges,
+    /// The edges, and what the data cannot rule out.
+    #[default]
+    Cautious,
+}
+
+impl Parents {
+    /// Its name in settings and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Edges => "edges",
+            Self::Cautious => "cautious",
+        }
+    }
+
+    /// The choice with this name.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        [Self::Edges, Self::Cautious].into_iter().find(|parents| parents.name() == name)
+    }
+}
+
 /// The parents of every effect, as indices of causes: states first, then actions.
 ///
 /// The networks use them as a mask, so another structure keeps all parameters.

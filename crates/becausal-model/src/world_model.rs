@@ -93,12 +93,12 @@ impl WorldModel {
         let FitData { train, encoding, train_rows, held_out_rows, .. } = data;
         let structure = Arc::new(structure_of(train, kind, structure));
         let listener = &params.progress;
-        let persistence = Persistence::of(train, encoding, &structure, listener);
+        let persistence = Persistence::asked(params.persist, train, encoding, &structure, listener);
         let looked_at: Vec<usize> =
             evenly(held_out_rows.inputs.rows(), MAX_VALIDATION_ROWS).collect();
         let held_out = held_out_rows.select(&looked_at);
-        let holds = kind.has_weights() && params.prune < 1.0;
-        let probe = (holds && held_out.inputs.table).then(|| {
+        let prunes = kind.has_weights() && params.prune < 1.0;
+        let probe = (prunes && held_out.inputs.table).then(|| {
             let most = (MAX_PROBES / structure.edges().max(1)).clamp(1, MAX_PROBE_ROWS);
             let probed: Vec<usize> = evenly(looked_at.len(), most).collect();
             let rows = held_out.select(&probed);
@@ -109,7 +109,7 @@ impl WorldModel {
             options: params,
             lessons: Lessons { encoding, structure: &structure, rows: train_rows },
             held_out: &held_out,
-            holds,
+            prunes,
             probe: probe.as_ref(),
         };
         let tracker = Tracker::begin(listener, "fit", "steps", members.len() * params.steps);

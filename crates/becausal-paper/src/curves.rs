@@ -2,42 +2,22 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use becausal::Environment;
 use becausal::data::write_atomically;
-use becausal::env::{self, AnyEnvironment, BuildOrder, find};
-use becausal::learn::{Exploration, Imagination, Settings, Training, interact};
+use becausal::env::BuildOrder;
+use becausal::learn::{Exploration, Imagination, Settings, interact};
 use becausal::output::Output;
-use becausal::progress::{Advance, Listener};
+use becausal::progress::Listener;
 use becausal::render::{Alignment, Chart, Series, SeriesPoint, Table};
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
+use crate::benchmark::{Benchmark, chosen, environments};
+use crate::curve::{self, Curve, Task};
+use crate::mask::Masks;
 use crate::number::{brief, count, counted, mean_and_deviation};
 use crate::{Common, Failure, progress};
-
-/// An environment of the paper.
-struct Benchmark {
-    id: &'static str,
-    /// The number of steps after which the paper truncates episodes.
-    max_episode_steps: Option<&'static str>,
-    /// Real steps with `--quick`.
-    quick_steps: usize,
-}
-
-const BENCHMARKS: [Benchmark; 4] = [
-    Benchmark { id: "CartPole-v1", max_episode_steps: Some("200"), quick_steps: 800 },
-    Benchmark { id: "LunarLander-v3", max_episode_steps: Some("400"), quick_steps: 2000 },
-    Benchmark { id: "LunarLanderContinuous-v3", max_episode_steps: Some("400"), quick_steps: 2000 },
-    Benchmark { id: "BuildMarine-v0", max_episode_steps: None, quick_steps: 2000 },
-];
-
-/// The environments that `--env` accepts.
-pub fn environments() -> PossibleValuesParser {
-    PossibleValuesParser::new(BENCHMARKS.map(|benchmark| benchmark.id))
-}
 
 /// What is compared, in the order of the table.
 pub const MODELS: [&str; 4] = ["none", "mlp", "full", "causal"];
@@ -47,14 +27,6 @@ const CHART_POINTS: usize = 20;
 
 /// Pixels of the PNG per unit of the drawing.
 const PNG_SCALE: f64 = 2.0;
-
-/// `--quick`: networks and updates that take seconds.
-const QUICK_SETTINGS: &str = "members = 2\nmodel_width = 32\nfit_batch = 128\n\
-                              fit_steps_first = 150\nfit_steps_graph = 40\nfit_steps = 40\n\
-                              rounds = 5\nsamples = 1024\nevaluation_episodes = 5";
-
-/// Epochs of a quick training with a model.
-const QUICK_EPOCHS: usize = 8;
 
 /// Arguments of `becausal-paper curves`.
 #[derive(Args)]
@@ -68,23 +40,19 @@ pub struct Arguments {
     /// Seeds, one training of each kind per seed (default: 1,2,3; with --quick 1,2)
     #[arg(long, value_name = "S,S", value_delimiter = ',')]
     pub seeds: Vec<u64>,
+    /// A kind of training (repeatable; default: all four)
+    #[arg(long, value_name = "MODEL", value_parser = MODELS)]
+    pub model: Vec<String>,
     /// The settings: ours, or those in the paper's table
     #[arg(long, default_value = "default", value_parser = ["default", "paper"])]
     pub preset: String,
+    /// Continue what an earlier command left in DIR: trainings that are done are not repeated, one that was
+    /// stopped continues from its last epoch
+    #[arg(long)]
+    pub resume: bool,
     /// A small version with few steps, small networks and short evaluations: does everything work?
     #[arg(long)]
     pub quick: bool,
-}
-
-/// One training.
-pub struct Curve {
-    pub model: &'static str,
-    seed: u64,
-    /// Real steps and mean return of every evaluation.
-    pub points: Vec<(usize, f64)>,
-    /// The mean return of the best policy in new episodes.
-    pub final_return: f64,
-    seconds: f64,
 }
 
 /// The trainings in one environment.
@@ -95,6 +63,15 @@ pub struct Curves {
     by_hand: Option<f64>,
     /// Episodes of each final evaluation.
     pub evaluation_episodes: usize,
+    /// All pairs of a cause and an effect.
+    pub pairs: usize,
+}
+
+impl Curves {
+    /// The masks of the trainings with the causal model.
+    pub fn masks(&self) -> Masks<'_> {
+        Masks { trainings: of_model(&self.trainings, "causal").collect(), pairs: self.pairs }
+    }
 }
 
 pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
@@ -117,6 +94,12 @@ pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
 /// The columns of a table of curves.
 const HEADER: &str = "model,seed,real_steps,mean_return";
 
+/// The columns of a table of edges.
+const EDGES_HEADER: &str = "model,seed,real_steps,edges_found,edges_in_use,pairs";
+
+/// The folder of the trainings, within that of the curves.
+pub const TRAININGS: &str = "trainings";
+
 /// Trains with every kind of model. The files of an environment are written when its trainings are
 /// complete. `change` are settings in TOML that override all others.
 pub fn measure(
@@ -127,29 +110,40 @@ pub fn measure(
     let folder = &arguments.output;
     std::fs::create_dir_all(folder)
         .map_err(|error| format!("{}: cannot create the folder: {error}", folder.display()))?;
-    let is_chosen = |benchmark: &&Benchmark| {
-        arguments.env.is_empty() || arguments.env.iter().any(|id| id == benchmark.id)
-    };
-    let benchmarks: Vec<&Benchmark> = BENCHMARKS.iter().filter(is_chosen).collect();
+    let benchmarks = chosen(&arguments.env);
     for benchmark in &benchmarks {
-        refuse_other(&folder.join(format!("{}.csv", benchmark.id)))?;
+        refuse_other(&folder.join(format!("{}.csv", benchmark.id)), HEADER)?;
+        refuse_other(&folder.join(format!("{}-edges.csv", benchmark.id)), EDGES_HEADER)?;
     }
     let seeds = match (arguments.seeds.as_slice(), arguments.quick) {
         ([], true) => vec![1, 2],
         ([], false) => vec![1, 2, 3],
         (seeds, _) => seeds.to_vec(),
     };
-    let total = benchmarks.len() * MODELS.len() * seeds.len();
+    let is_asked =
+        |model: &&str| arguments.model.is_empty() || arguments.model.iter().any(|m| m == model);
+    let models: Vec<&str> = MODELS.into_iter().filter(is_asked).collect();
+    let total = benchmarks.len() * models.len() * seeds.len();
     let mut begun = 0;
     let mut measured = Vec::new();
     for benchmark in benchmarks {
         let mut trainings = Vec::new();
-        for model in MODELS {
+        for &model in &models {
             let settings = settings(arguments, benchmark, model, change)?;
             for &seed in &seeds {
                 begun += 1;
                 let note = format!("training {begun} of {total}");
-                trainings.push(train(listener, benchmark, (model, &settings), seed, &note)?);
+                let task = Task {
+                    entry: benchmark.entry()?,
+                    options: &benchmark.options(),
+                    preset: arguments.preset.parse()?,
+                    settings: &settings,
+                    kind: model,
+                    seed,
+                    folder: &folder.join(TRAININGS),
+                    resume: arguments.resume,
+                };
+                trainings.push(task.train(listener, &note)?);
             }
         }
         let curves = Curves {
@@ -158,6 +152,7 @@ pub fn measure(
             by_hand: by_hand(benchmark, &seeds)?,
             evaluation_episodes: settings(arguments, benchmark, "causal", change)?
                 .evaluation_episodes,
+            pairs: benchmark.pairs()?,
         };
         write_files(folder, &curves)?;
         measured.push(curves);
@@ -166,24 +161,16 @@ pub fn measure(
 }
 
 /// Refuses, before hours of training, a file that cannot be written or that is not a table of curves.
-fn refuse_other(file: &Path) -> Result<(), Failure> {
+pub fn refuse_other(file: &Path, header: &str) -> Result<(), Failure> {
     Output::check(file)?;
     match std::fs::read(file) {
-        Ok(bytes) if !bytes.starts_with(HEADER.as_bytes()) => Err(format!(
+        Ok(bytes) if !bytes.starts_with(header.as_bytes()) => Err(format!(
             "{}: this is not a table of curves and would be lost; choose another folder with -o",
             file.display()
         )
         .into()),
         _ => Ok(()),
     }
-}
-
-fn make(benchmark: &Benchmark) -> Result<AnyEnvironment, Failure> {
-    let mut options = env::Options::default();
-    if let Some(steps) = benchmark.max_episode_steps {
-        options.set("max_episode_steps", steps);
-    }
-    Ok(find(benchmark.id)?.make(&options)?)
 }
 
 /// The settings of a training: those of its preset, but all with the same number of real steps.
@@ -197,11 +184,7 @@ fn settings(
     let mut settings = Settings::preset(benchmark.id, &arguments.preset, Imagination::of(model))?;
     settings.steps = causal.steps;
     if arguments.quick {
-        settings.change(QUICK_SETTINGS, "--quick")?;
-        settings.steps = benchmark.quick_steps;
-        settings.warm_up = settings.warm_up.min(settings.steps / 4);
-        settings.epoch_steps = settings.steps / QUICK_EPOCHS;
-        settings.graph_from = settings.graph_from.min(settings.steps / 2);
+        benchmark.quicken(&mut settings)?;
     }
     if let Some(change) = change {
         settings.change(change, "the settings of the curves")?;
@@ -214,37 +197,11 @@ fn settings(
     Ok(settings)
 }
 
-fn train(
-    listener: &Listener,
-    benchmark: &Benchmark,
-    (model, settings): (&'static str, &Settings),
-    seed: u64,
-    note: &str,
-) -> Result<Curve, Failure> {
-    let started = Instant::now();
-    let mut training = Training::new(&make(benchmark)?, settings, seed)?;
-    let task = format!("{}, {}, seed {seed}", benchmark.id, name(model));
-    let mut points = Vec::new();
-    while !training.is_done() {
-        let report = training.run_epoch()?;
-        let (done, total) = (report.real_steps, settings.steps);
-        progress::advance(
-            listener,
-            &Advance { task: &task, unit: "real steps", done, total, note },
-        );
-        if let Some(evaluation) = report.evaluation {
-            points.push((report.real_steps, evaluation.native_mean()));
-        }
-    }
-    let final_return = training.final_evaluation()?.native_mean();
-    Ok(Curve { model, seed, points, final_return, seconds: started.elapsed().as_secs_f64() })
-}
-
 /// The mean return of the hand-written policy, where there is one.
 fn by_hand(benchmark: &Benchmark, seeds: &[u64]) -> Result<Option<f64>, Failure> {
     /// Rows to record with each seed, at least: about a dozen episodes.
     const MIN_ROWS: usize = 600;
-    let environment = make(benchmark)?;
+    let environment = benchmark.make()?;
     let Some(policy) = BuildOrder::of(environment.schema()) else { return Ok(None) };
     let (mut reward, mut episodes) = (0.0, 0);
     for &seed in seeds {
@@ -266,8 +223,13 @@ fn interpolated(curve: &Curve, steps: f64) -> Option<f64> {
     Some(y0 + (y1 - y0) * (steps - x0 as f64) / (x1 - x0).max(1) as f64)
 }
 
+/// The kinds of model that there are trainings of.
+fn present(trainings: &[Curve]) -> Vec<&'static str> {
+    MODELS.into_iter().filter(|model| of_model(trainings, model).next().is_some()).collect()
+}
+
 pub fn of_model<'a>(trainings: &'a [Curve], model: &'a str) -> impl Iterator<Item = &'a Curve> {
-    trainings.iter().filter(move |curve| curve.model == model)
+    trainings.iter().filter(move |curve| curve.kind == model)
 }
 
 fn write_files(folder: &Path, curves: &Curves) -> Result<(), Failure> {
@@ -275,14 +237,33 @@ fn write_files(folder: &Path, curves: &Curves) -> Result<(), Failure> {
     let mut csv = format!("{HEADER}\n");
     for curve in &curves.trainings {
         for (steps, mean) in &curve.points {
-            let _ = writeln!(csv, "{},{},{steps},{mean}", curve.model, curve.seed);
+            let _ = writeln!(csv, "{},{},{steps},{mean}", curve.kind, curve.seed);
         }
     }
     write_atomically(&folder.join(format!("{id}.csv")), csv.as_bytes())?;
     let drawing = chart(curves)?.drawing();
     write_atomically(&folder.join(format!("{id}.svg")), drawing.svg().as_bytes())?;
     write_atomically(&folder.join(format!("{id}.png")), &drawing.png(PNG_SCALE)?)?;
+    write_atomically(&folder.join(format!("{id}-edges.csv")), edges_csv(curves).as_bytes())?;
+    if !curves.masks().trainings.is_empty() {
+        let drawing = curves.masks().chart(id)?.drawing();
+        write_atomically(&folder.join(format!("{id}-edges.svg")), drawing.svg().as_bytes())?;
+    }
     Ok(())
+}
+
+/// Every epoch with a model: the edges that were found, where a graph is, and the pairs that the networks read.
+fn edges_csv(curves: &Curves) -> String {
+    let mut csv = format!("{EDGES_HEADER}\n");
+    for curve in &curves.trainings {
+        for (steps, in_use) in &curve.edges_in_use {
+            let found = curve.edges.iter().find(|(at, _)| at == steps);
+            let found = found.map_or_else(String::new, |(_, edges)| edges.to_string());
+            let Curve { kind, seed, .. } = curve;
+            let _ = writeln!(csv, "{kind},{seed},{steps},{found},{in_use},{}", curves.pairs);
+        }
+    }
+    csv
 }
 
 /// The mean curve of each kind of model, with its range over the seeds.
@@ -290,7 +271,7 @@ pub fn chart(curves: &Curves) -> Result<Chart, Failure> {
     let Curves { id, trainings, by_hand, .. } = curves;
     let end = trainings.iter().filter_map(|c| c.points.last()).map(|(x, _)| *x).min().unwrap_or(1);
     let mut series = Vec::new();
-    for model in MODELS {
+    for model in present(trainings) {
         let point = |number: usize| {
             let x = end as f64 * number as f64 / CHART_POINTS as f64;
             let of_seeds: Option<Vec<f64>> =
@@ -313,7 +294,7 @@ pub fn chart(curves: &Curves) -> Result<Chart, Failure> {
         let at = |x: f64| SeriesPoint { x, mean, low: mean, high: mean };
         series.push(Series { name: BY_HAND.to_owned(), points: vec![at(first), at(end as f64)] });
     }
-    let seeds = of_model(trainings, MODELS[0]).count();
+    let seeds = present(trainings).first().map_or(0, |model| of_model(trainings, model).count());
     let title = format!("{id}: mean and range of {}", counted(seeds, "seed"));
     Ok(Chart::new(title, "real steps", "mean return", series)?)
 }
@@ -339,9 +320,10 @@ fn as_text(curves: &Curves) -> String {
         ("std", Alignment::Right),
         ("each seed", Alignment::Left),
         ("real steps", Alignment::Right),
+        ("evaluation episodes", Alignment::Right),
         ("seconds", Alignment::Right),
     ]);
-    for model in MODELS {
+    for model in present(trainings) {
         let returns: Vec<f64> = of_model(trainings, model).map(|c| c.final_return).collect();
         let (mean, deviation) = mean_and_deviation(&returns);
         let seconds: Vec<f64> = of_model(trainings, model).map(|curve| curve.seconds).collect();
@@ -353,6 +335,7 @@ fn as_text(curves: &Curves) -> String {
             format!("{deviation:.1}"),
             returns.iter().map(|value| format!("{value:.1}")).collect::<Vec<_>>().join(" "),
             count(steps.unwrap_or(0)),
+            count(of_model(trainings, model).map(|c| c.evaluation_episodes).max().unwrap_or(0)),
             brief(mean_and_deviation(&seconds).0),
         ]);
     }
@@ -360,25 +343,22 @@ fn as_text(curves: &Curves) -> String {
         table.push([BY_HAND.to_owned(), format!("{mean:.1}")]);
     }
     format!(
-        "{}Return: the environment's own reward, mean over {} of the best policy of each seed. \
-         Seconds: mean per training.\n\n",
+        "{}Return: the environment's own reward, mean over {} of the best policy of each seed, which the evaluation \
+         episodes beside the real steps chose. Seconds: mean per training.\n{}\n",
         table.lines(),
         counted(curves.evaluation_episodes, "new episode"),
+        if curves.masks().trainings.is_empty() { String::new() } else { curves.masks().words() },
     )
 }
 
 pub fn as_json(curves: &Curves) -> Value {
-    let training = |curve: &Curve| {
-        json!({
-            "model": curve.model,
-            "seed": curve.seed,
-            "final_return": curve.final_return,
-            "seconds": curve.seconds,
-            "curve": curve.points,
-        })
-    };
-    let trainings: Vec<Value> = curves.trainings.iter().map(training).collect();
-    json!({ "environment": curves.id, "trainings": trainings, "by_hand": curves.by_hand })
+    let trainings: Vec<Value> = curves.trainings.iter().map(curve::as_json).collect();
+    json!({
+        "environment": curves.id,
+        "pairs": curves.pairs,
+        "trainings": trainings,
+        "by_hand": curves.by_hand,
+    })
 }
 
 #[cfg(test)]
@@ -388,7 +368,16 @@ mod tests {
     #[test]
     fn a_curve_is_interpolated_between_its_evaluations_and_not_beyond() {
         let points = vec![(100, 10.0), (300, 30.0)];
-        let curve = Curve { model: "none", seed: 1, points, final_return: 30.0, seconds: 1.0 };
+        let curve = Curve {
+            kind: "none".to_owned(),
+            seed: 1,
+            points,
+            edges: Vec::new(),
+            edges_in_use: Vec::new(),
+            evaluation_episodes: 40,
+            final_return: 30.0,
+            seconds: 1.0,
+        };
         assert_eq!(interpolated(&curve, 50.0), None);
         assert_eq!(interpolated(&curve, 100.0), Some(10.0));
         assert_eq!(interpolated(&curve, 250.0), Some(25.0));

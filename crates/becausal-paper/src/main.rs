@@ -1,11 +1,19 @@
 //! `becausal-paper`: the paper's tables, learning curves and figures, reproduced.
 
+mod ablation;
 mod aim;
+mod benchmark;
 mod comparison;
+mod curve;
 mod curves;
 mod examples;
+mod ladder;
+mod mask;
 mod number;
 mod progress;
+mod sheet;
+mod tradeoff;
+mod trial;
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -50,20 +58,43 @@ struct Common {
 enum Command {
     /// Table 1: is the influence under each action recovered?
     #[command(after_help = "Examples:\n  becausal-paper aim\n  \
-        becausal-paper aim --rows 5000 --seeds 1,2,3 --json")]
+        becausal-paper aim --rows 5000 --seeds 1,2,3 --json\n  \
+        becausal-paper aim --preset paper     # the paper's method as it stands")]
     Aim(aim::Arguments),
     /// The learning curves: no model, a dense model, the full graph, the causal graph
     #[command(after_help = "Examples:\n  \
         becausal-paper curves --quick -o curves                # minutes: does everything work?\n  \
         becausal-paper curves --env CartPole-v1 -o curves      # minutes\n  \
-        becausal-paper curves --seeds 1,2,3,4,5 -o curves      # four environments, hours\n\n\
+        becausal-paper curves --seeds 1,2,3,4,5 -o curves      # four environments, hours\n  \
+        becausal-paper curves --seeds 1,2,3,4,5 -o curves --resume   # after Ctrl-C or a kill\n\n\
         All four kinds of training get the same number of real steps. After every epoch the \
         policy is evaluated in the environment, always taking its most likely action. The table \
         shows the best policy of each seed in new episodes. DIR gets, for each environment, a \
-        .csv of all evaluations and a chart: the mean over the seeds and their range. The \
+        .csv of all evaluations and a chart: the mean over the seeds and their range; and the same of the \
+        pairs that the causal model reads (-edges). The \
         comparison is about sample efficiency: a model generates additional experience from the \
         real steps, which takes computing time.")]
     Curves(curves::Arguments),
+    /// Is each setting that works against discovery needed? Trainings with and without it
+    #[command(after_help = "Examples:\n  \
+        becausal-paper ablation --quick -o ablation                # a minute: does everything work?\n  \
+        becausal-paper ablation --env CartPole-v1 --seeds 51,52,53 -o ablation\n  \
+        becausal-paper ablation --seeds 51,52,53 -o ablation --resume   # after Ctrl-C or a kill\n\n\
+        Each line changes one setting of the default preset, the others stay. A setting that makes no \
+        difference is not needed. Seeds should be fresh: the settings were chosen on others.")]
+    Ablation(ablation::Arguments),
+    /// The trade-off between a sparse graph and an accurate model
+    #[command(after_help = "Examples:\n  becausal-paper tradeoff -o tradeoff\n  \
+        becausal-paper tradeoff --preset default --env BuildMarine-v0 -o tradeoff\n\n\
+        The paper says that a smaller threshold eta gives clearer explanations and a less accurate model. Here it \
+        goes from 1e-6 to 1, and the threshold tau of influences from 0.02 to 0.4. DIR gets tradeoff.csv and a picture; \
+        a measurement that was ended continues where the file ends.")]
+    Tradeoff(tradeoff::Arguments),
+    /// From the paper's method to ours, one change at a time
+    #[command(after_help = "Examples:\n  becausal-paper ladder -o ladder\n  \
+        becausal-paper ladder --training-steps 0 --seeds 7 -o ladder   # without policies\n\n\
+        DIR gets ladder.csv; a measurement that was ended continues where the file ends.")]
+    Ladder(ladder::Arguments),
     /// The figures, Table 1 and the curves on one page: the paper's results beside ours
     #[command(after_help = "Examples:\n  becausal-paper examples --quick -o quick\n  \
         becausal-paper examples -o examples            # then open examples/examples.html")]
@@ -92,6 +123,9 @@ fn run(Cli { common, command }: &Cli) -> Result<String, Failure> {
     match command {
         Command::Aim(arguments) => aim::run(common, arguments),
         Command::Curves(arguments) => curves::run(common, arguments),
+        Command::Ablation(arguments) => ablation::run(common, arguments),
+        Command::Tradeoff(arguments) => tradeoff::run(common, arguments),
+        Command::Ladder(arguments) => ladder::run(common, arguments),
         Command::Examples(arguments) => examples::run(common, arguments),
     }
 }

@@ -33,8 +33,12 @@ pub fn asking(
     tau: Option<f64>,
     rewards: Option<&Bound<'_, PyAny>>,
     discount: Option<f64>,
+    influence: Option<&str>,
+    preset: Option<&str>,
 ) -> PyResult<Ask> {
     let mut ask = Ask::default();
+    ask.influence = influence.map(|name| name.parse().map_err(error::invalid)).transpose()?;
+    ask.preset = preset.map(|name| name.parse().map_err(error::invalid)).transpose()?;
     ask.horizon = horizon.map_or(ask.horizon, Horizon::Steps);
     ask.tau = tau.unwrap_or(ask.tau);
     ask.discount = discount.unwrap_or(ask.discount);

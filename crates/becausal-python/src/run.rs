@@ -121,6 +121,11 @@ impl PyRun {
         Ok(Self { run: Arc::new(run), callbacks })
     }
 
+    /// The policy of a training or of a fit, where no Python agent takes its place.
+    pub fn own_policy(&self) -> Option<&becausal::learn::ActorCritic> {
+        self.run.own_policy()
+    }
+
     fn answer(
         &self,
         py: Python<'_>,
@@ -166,6 +171,18 @@ impl PyRun {
         PyLog::new(becausal::Log::from(self.run.data().clone()))
     }
 
+    /// Whose way it was made: `default`, or `paper`.
+    #[getter]
+    fn preset(&self) -> &'static str {
+        self.run.preset().name()
+    }
+
+    /// The independence test of its graph, `auto` or `fcit`; `None` without a graph.
+    #[getter]
+    fn method(&self) -> Option<String> {
+        self.run.graph().get().map(|graph| graph.method.clone())
+    }
+
     /// The folder that it was opened from, or `None`.
     #[getter]
     fn path(&self) -> Option<PathBuf> {
@@ -176,6 +193,12 @@ impl PyRun {
     #[getter]
     fn has_policy(&self) -> bool {
         self.run.policy().is_some()
+    }
+
+    /// Whose policy it is, in words: `its policy` of a training, or `the policy of agent` of a fit; `None` without one.
+    #[getter]
+    fn policy_owner(&self) -> Option<String> {
+        self.run.policy_owner().map(|owner| owner.words())
     }
 
     /// Whether it can play in the environment.
@@ -227,7 +250,11 @@ impl PyRun {
     /// Why was this action taken, rather than the agent's second choice?
     ///
     /// `horizon` is a number of steps; by default to the end of the episode or until both courses are the same again.
-    #[pyo3(signature = (moment, *, horizon=None, tau=None, rewards=None, discount=None))]
+    /// `influence` is how influences are measured: in the `state` at hand, or under the action by `effect` or by
+    /// `attention`, as in the paper. `preset="paper"` shows the paper's chains; by default they are those of the preset
+    /// that the run was made with.
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(signature = (moment, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None))]
     fn why(
         &self,
         py: Python<'_>,
@@ -236,15 +263,17 @@ impl PyRun {
         tau: Option<f64>,
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
+        influence: Option<&str>,
+        preset: Option<&str>,
     ) -> PyResult<PyAnswer> {
-        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let ask = question::asking(horizon, tau, rewards, discount, influence, preset)?;
         let moment = question::moment(&self.run, moment)?;
         self.answer(py, |run| run.why(&moment, &ask))
     }
 
     /// Why this action and not another: a label, or `main=0.5,lateral=-1`?
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (moment, action, *, horizon=None, tau=None, rewards=None, discount=None))]
+    #[pyo3(signature = (moment, action, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None))]
     fn why_not(
         &self,
         py: Python<'_>,
@@ -254,8 +283,10 @@ impl PyRun {
         tau: Option<f64>,
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
+        influence: Option<&str>,
+        preset: Option<&str>,
     ) -> PyResult<PyAnswer> {
-        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let ask = question::asking(horizon, tau, rewards, discount, influence, preset)?;
         let moment = question::moment(&self.run, moment)?;
         let action = question::change(action)?;
         self.answer(py, |run| run.why_not(&moment, &action, &ask))
@@ -295,7 +326,7 @@ impl PyRun {
 
     /// What if the state, the action or both had been different: `temperature=25`, or a dict?
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (moment, change, *, horizon=None, tau=None, rewards=None, discount=None))]
+    #[pyo3(signature = (moment, change, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None))]
     fn what_if(
         &self,
         py: Python<'_>,
@@ -305,15 +336,17 @@ impl PyRun {
         tau: Option<f64>,
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
+        influence: Option<&str>,
+        preset: Option<&str>,
     ) -> PyResult<PyAnswer> {
-        let ask = question::asking(horizon, tau, rewards, discount)?;
+        let ask = question::asking(horizon, tau, rewards, discount, influence, preset)?;
         let moment = question::moment(&self.run, moment)?;
         let change = question::change(change)?;
         self.answer(py, |run| run.what_if(&moment, &change, &ask))
     }
 
     /// How often the answers hold in the environment: under the agent's policy if it is known, otherwise
-    /// under random actions. `policy="random"` asks for random actions.
+    /// under random actions. `policy="random"` asks for random actions; the path of a trained run asks for its policy.
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     #[pyo3(
         signature = (*, states=200, horizon=5, discount=1.0, seed=Seed(0), policy=None, progress=None),
@@ -326,20 +359,26 @@ impl PyRun {
         horizon: usize,
         discount: f64,
         seed: Seed,
-        policy: Option<&str>,
+        policy: Option<PathBuf>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyAudit> {
-        if let Some(other) = policy.filter(|policy| *policy != "random") {
+        let is_random = |policy: &PathBuf| policy.as_os_str() == "random";
+        let at_random = policy.as_ref().map_or(self.run.policy().is_none(), is_random);
+        if let Some(other) = policy.as_ref().filter(|other| !at_random && !other.exists()) {
             return Err(error::invalid(format!(
-                "`policy` is {other:?}, expected \"random\" or None"
+                "`policy` is \"{}\", expected \"random\", the folder of a trained run, or None",
+                other.display()
             )));
         }
-        let at_random = policy.is_some() || self.run.policy().is_none();
         let audit = self.ask(py, progress, move |run, progress| {
             let seed = seed.0;
             let params =
                 AuditParams { states, horizon, discount, seed, progress, ..AuditParams::default() };
-            if at_random { run.audit_at_random(&params) } else { run.audit(&params) }
+            match policy {
+                _ if at_random => run.audit_at_random(&params),
+                Some(folder) => run.audit_of(folder, &params),
+                None => run.audit(&params),
+            }
         })?;
         Ok(PyAudit { audit })
     }
@@ -380,7 +419,7 @@ impl PyRun {
     /// view that is returned is kept, or until its `stop()`.
     #[pyo3(signature = (*, port=0, open=true))]
     fn view(&self, py: Python<'_>, port: u16, open: bool) -> PyResult<PyView> {
-        let view = PyView::start(Arc::clone(&self.run), port)?;
+        let view = PyView::start(Arc::clone(&self.run), Arc::clone(&self.callbacks), port)?;
         if open {
             py.import("webbrowser")?.call_method1("open", (view.address(),))?;
         }

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use becausal::Run;
-use becausal_view::{View, ViewParams};
+use becausal_view::{Failures, View, ViewParams};
 use pyo3::prelude::*;
 
 use crate::error;
+use crate::policy::Callbacks;
 
 /// A run that is shown in the browser.
 ///
@@ -20,10 +21,26 @@ pub struct PyView {
     view: Mutex<Option<View>>,
 }
 
+/// The viewer's questions call the same Python code as those of the run.
+struct Watched(Arc<Callbacks>);
+
+impl Failures for Watched {
+    fn count(&self) -> usize {
+        self.0.halts()
+    }
+
+    fn take(&self) -> String {
+        let words = self.0.words();
+        // The exception is dropped: it is told on the page.
+        drop(self.0.take());
+        words
+    }
+}
+
 impl PyView {
     /// Serves a run.
-    pub fn start(run: Arc<Run>, port: u16) -> PyResult<Self> {
-        let view = View::start(run, &ViewParams { port })
+    pub fn start(run: Arc<Run>, callbacks: Arc<Callbacks>, port: u16) -> PyResult<Self> {
+        let view = View::start_watched(run, &ViewParams { port }, Box::new(Watched(callbacks)))
             .map_err(|problem| error::invalid(problem.to_string()))?;
         Ok(Self { address: view.address().to_owned(), view: Mutex::new(Some(view)) })
     }

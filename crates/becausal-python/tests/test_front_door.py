@@ -38,6 +38,19 @@ def test_questions_are_answered_in_words_pictures_and_json(run) -> None:
     assert run.why_not(moment, "off").waterfall.startswith("<svg ")
 
 
+def test_the_papers_method_is_a_keyword(log, run, tmp_path) -> None:
+    paper = becausal.fit(log, preset="paper", members=2, steps=60)
+    assert (paper.preset, paper.method) == ("paper", "fcit")
+    paper.save(tmp_path / "paper")
+    assert becausal.open(tmp_path / "paper").preset == "paper"
+    # A run of the paper's preset is explained by attention, the same in every state.
+    assert paper.why((26, 20)) == paper.why((26, 20), preset="paper", influence="attention")
+    assert (run.preset, run.method) == ("default", "auto")
+    by = {how: run.why((26, 20), influence=how).json for how in ("state", "effect", "attention")}
+    assert by["state"] == run.why((26, 20)).json and len(set(by.values())) == 3
+    assert becausal.discover(log, method="fcit").json != becausal.discover(log).json
+
+
 def test_decisions_worth_a_look_are_found(run) -> None:
     costly = run.find("costly", count=3)
     assert 0 < len(costly) <= 3 and costly[0]["amount"] >= costly[-1]["amount"] > 0
@@ -120,6 +133,10 @@ def test_the_program_says_what_is_wrong_by_its_exit_code() -> None:
         (lambda run, log: run.report("/nowhere/report.html", steps=1), OSError, "/nowhere"),
         (lambda run, log: becausal.fit(log, members=0), ValueError, "`members` is 0"),
         (lambda run, log: becausal.fit(log, model="best"), ValueError, "`model`"),
+        (lambda run, log: becausal.fit(log, preset="papr"), ValueError, "did you mean `paper`"),
+        (lambda run, log: becausal.fit(log, method="magic"), ValueError, "`method`"),
+        (lambda run, log: becausal.discover(log, method="magic"), ValueError, "`method`"),
+        (lambda run, log: run.why((0, 0), influence="atention"), ValueError, "did you mean `attention`"),
         (lambda run, log: becausal.fit(log, progress=3), ValueError, "`progress`"),
         (lambda run, log: becausal.read("none.csv"), FileNotFoundError, "none.csv"),
         (lambda run, log: becausal.open("none"), FileNotFoundError, "none"),
@@ -137,6 +154,35 @@ def test_what_is_wrong_is_said(wrong, error, words, run, log) -> None:
         wrong(run, log)
     assert words in str(raised.value)
     assert isinstance(raised.value, becausal.Error)
+
+
+def test_a_model_is_made_afterwards_for_an_agent_that_exists(log, tmp_path) -> None:
+    small = (
+        "warm_up = 150\nepoch_steps = 50\nmembers = 1\nmodel_width = 8\nfit_steps_first = 20\nfit_steps = 20\nrounds = 2\n"
+        "samples = 256\nevaluation_episodes = 3\nfinal_fit_steps = 20\nfinal_rows = 300"
+    )
+    agent = becausal.train("CartPole-v1", tmp_path / "agent", steps=300, settings=small, progress=False)
+    quick = {"members": 1, "steps": 40, "progress": False}
+    alone = becausal.fit(agent.data, **quick)
+    assert not alone.has_policy and alone.policy_owner is None
+    for given in (tmp_path / "agent", str(tmp_path / "agent" / "policy"), agent):
+        run = becausal.fit(agent.data, policy=given, **quick)
+        assert run.policy_owner is not None
+        assert run.play(3).reward == agent.play(3).reward
+    run.save(tmp_path / "run")
+    again = becausal.open(tmp_path / "run")
+    assert again.play(3).reward == agent.play(3).reward, "the policy is kept in the folder"
+    assert again.audit(states=3, progress=False).cases
+    assert alone.audit(states=3, policy=tmp_path / "agent", progress=False).cases
+    with pytest.raises(becausal.Error, match="the policy is for CartPole-v1"):
+        becausal.fit(log, policy=tmp_path / "agent", **quick)
+    # A Python agent in the place of one of ours.
+    other = becausal.fit(agent.data, policy=lambda observation: 0, **quick)
+    assert {step["push"] for step in _actions(other.play(3))} == {"left"}
+
+
+def _actions(episode: becausal.Episode) -> list[dict[str, object]]:
+    return [episode.at(step).action for step in range(len(episode))]
 
 
 def test_what_a_listener_raises_stops_the_work(log) -> None:

@@ -10,6 +10,7 @@ use super::reason::reason_words;
 use super::report_learning::{ReportLearning, learning_html};
 use super::report_step;
 use super::report_trust;
+use super::report_worth::{self, ReportWorth};
 use super::text::thousands;
 use super::words::{counted, number};
 use becausal_core::schema::Schema;
@@ -67,6 +68,8 @@ pub struct Report<'a> {
     pub opening: usize,
     /// The other action that the page asks about first, if there is one.
     pub rival: Option<Vec<f64>>,
+    /// The decisions that are worth a look.
+    pub worth: Vec<ReportWorth>,
     /// A remark about the opening step, in a sentence; may be empty.
     pub remark: String,
     /// The commands that made the page, and possible next ones, each with a description.
@@ -89,6 +92,7 @@ impl Report<'_> {
             "learning" => self.learning.as_ref().map_or_else(String::new, learning_html),
             "timeline" => report_step::timeline(self),
             "templates" => report_step::templates(self),
+            "worth" => report_worth::section(&self.worth),
             "graph" => self.graph_section(),
             "trust" => report_trust::section(self),
             "commands" => self.commands(),

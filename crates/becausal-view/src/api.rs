@@ -1,11 +1,11 @@
 //! The interface for other programs: the answers of `becausal explain --json`.
 
-use becausal::env::{action_text, typical_actions};
+use becausal::Worth;
+use becausal::env::action_text;
 use becausal::render::trajectory_json;
 use serde_json::{Value, json};
 
 use crate::courses;
-use crate::decisions::MAX_ACTIONS;
 use crate::question::{MAX_HORIZON, Question, QuestionKind};
 use crate::refusal::Refusal;
 use crate::site::Site;
@@ -20,10 +20,8 @@ pub fn run(site: &Site) -> Value {
     let schema = run.schema();
     let data = run.data();
     let rewards: Vec<&str> = schema.rewards().iter().map(|reward| reward.name.as_str()).collect();
-    let actions: Vec<String> = typical_actions(schema, MAX_ACTIONS)
-        .iter()
-        .map(|action| action_text(schema, action))
-        .collect();
+    let actions: Vec<String> =
+        run.usual_actions().iter().map(|action| action_text(schema, action)).collect();
     let lengths: Vec<usize> =
         (0..data.episodes().min(MAX_LENGTHS)).map(|episode| data.episode(episode).len()).collect();
     json!({
@@ -42,6 +40,7 @@ pub fn run(site: &Site) -> Value {
         "has_environment": run.environment().is_some(),
         "draws": site.draws(),
         "max_horizon": MAX_HORIZON,
+        "finds": Worth::ALL.map(Worth::name),
     })
 }
 

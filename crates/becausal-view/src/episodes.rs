@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 const MAX_KEPT: usize = 16;
 
 /// The most actions of an episode by hand: each question plays them again.
-const MAX_ACTIONS: usize = 5000;
+const MAX_BY_HAND: usize = 5000;
 
 /// An episode that was chosen.
 #[derive(Debug, Clone)]
@@ -79,6 +79,8 @@ impl Episodes {
         };
         let episode = Arc::new(episode);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // An episode by hand grows by one action at a time: only the longest is kept.
+        kept.retain(|(known, _)| !known.begins(query));
         kept.push_front((query.clone(), Arc::clone(&episode)));
         kept.truncate(MAX_KEPT);
         Ok(Chosen::Played(episode))
@@ -95,9 +97,9 @@ impl Episodes {
 }
 
 fn by_hand(run: &Run, seed: u64, actions: &[String]) -> Result<Episode, Refusal> {
-    if actions.len() > MAX_ACTIONS {
+    if actions.len() > MAX_BY_HAND {
         return Err(Refusal::unanswered(format!(
-            "{} actions, expected at most {MAX_ACTIONS} in an episode by hand",
+            "{} actions, expected at most {MAX_BY_HAND} in an episode by hand",
             actions.len()
         )));
     }

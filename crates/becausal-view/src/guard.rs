@@ -51,17 +51,20 @@ impl Guard {
         {
             return Err(Response::refusal(403, "a page of another origin may not ask"));
         }
-        if !matches!(request.header("sec-fetch-site"), None | Some("same-origin" | "none")) {
+        let path = request.target.strip_prefix('/').unwrap_or_default();
+        let (token, rest) = path.split_once('/').unwrap_or((path, ""));
+        let is_own =
+            matches!(request.header("sec-fetch-site"), None | Some("same-origin" | "none"));
+        if !(is_own || rest.is_empty() && is_link(request)) {
             return Err(Response::refusal(403, "a page of another site may not ask"));
         }
-        let path = request.target.strip_prefix('/').unwrap_or_default();
-        match path.split_once('/') {
-            Some((token, rest)) if self.knows(token) => Ok(rest),
-            _ => Err(Response::refusal(
-                403,
-                "the token is missing or wrong: open the address that `becausal view` printed",
-            )),
+        if self.knows(token) {
+            return Ok(rest);
         }
+        Err(Response::refusal(
+            403,
+            "the token is missing or wrong: open the address that `becausal view` printed",
+        ))
     }
 
     /// Compares without telling by its time how much of a token is right.
@@ -70,4 +73,11 @@ impl Guard {
         let difference = pairs.fold(0, |difference, (left, right)| difference | (left ^ right));
         token.len() == self.token.len() && difference == 0
     }
+}
+
+/// Whether somebody follows a link, for instance from a notebook: a page of another site cannot read what it opens.
+fn is_link(request: &Request) -> bool {
+    request.method == "GET"
+        && request.header("sec-fetch-mode") == Some("navigate")
+        && request.header("sec-fetch-dest") == Some("document")
 }

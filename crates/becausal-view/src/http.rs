@@ -78,6 +78,7 @@ impl Response {
             422 => "Unprocessable Content",
             431 => "Request Header Fields Too Large",
             501 => "Not Implemented",
+            503 => "Service Unavailable",
             _ => "Internal Server Error",
         }
     }
@@ -126,7 +127,14 @@ impl Write for Timed<'_> {
 pub fn exchange(stream: &TcpStream, respond: impl FnOnce(&Request) -> Response) -> io::Result<()> {
     let mut reader = Timed { stream, until: Instant::now() + READ_TIME };
     let (response, whole) = match read_request(&mut reader) {
-        Ok(request) => (respond(&request), true),
+        Ok(request) => {
+            let mut response = respond(&request);
+            if request.method == "HEAD" {
+                // Whoever asks for the head alone takes a body for the next response.
+                response.body.clear();
+            }
+            (response, true)
+        }
         Err(Unread::Gone) => return Ok(()),
         Err(Unread::Refused(response)) => (response, false),
     };

@@ -19,8 +19,8 @@
 mod api;
 mod commands;
 mod courses;
-mod decisions;
 mod episodes;
+mod failures;
 mod guard;
 mod http;
 mod pairs;
@@ -32,4 +32,5 @@ mod server;
 mod site;
 mod truth;
 
+pub use failures::Failures;
 pub use server::{View, ViewError, ViewParams, serve};

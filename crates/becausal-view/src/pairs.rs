@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use becausal::discovery::{CausalGraph, CauseId, EffectId, Pair};
-use becausal::model::{Dynamics, Noise};
+use becausal::model::{Dynamics, Influence, Noise, Situation};
 use becausal::render::reason_words;
 use becausal::schema::{Role, Schema};
 use becausal::{Run, Stream};
@@ -165,13 +165,14 @@ pub fn acts(run: &Run, query: &PairQuery) -> Result<Value, Refusal> {
     let states: Vec<Vec<f64>> =
         rows.iter().map(|&row| run.data().row(row)[schema.state_slots()].to_vec()).collect();
     let told = |action: &Vec<f64>| {
-        let weight =
-            |state: &Vec<f64>| run.model().influence(state, action).weight(effect.0, cause.0);
-        let weights: Vec<f64> = states.par_iter().map(weight).collect();
-        let acting = weights.iter().filter(|weight| **weight > TAU).count();
+        let situations: Vec<Situation<'_>> =
+            states.iter().map(|state| (&state[..], &action[..])).collect();
+        let influences = run.model().influences(&situations);
+        let acts = |influence: &&Influence| influence.weight(effect.0, cause.0) > TAU;
+        let acting = influences.iter().filter(acts).count();
         json!({
             "action": becausal::env::action_text(schema, action),
-            "share": acting as f64 / weights.len().max(1) as f64,
+            "share": acting as f64 / influences.len().max(1) as f64,
         })
     };
     Ok(json!({

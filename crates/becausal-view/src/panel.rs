@@ -2,27 +2,29 @@
 
 use std::time::Instant;
 
-use becausal::env::{action_text, parse_action, typical_actions};
+use becausal::env::{action_text, parse_action};
 use becausal::explain::Change;
 use becausal::render::{
     ReportScores, graph_html, learning_html, moment_html, questions_html, scores_html,
     timeline_html,
 };
 use becausal::trajectory::Step;
-use becausal::{Environment, Run};
+use becausal::{Ask, Environment, FoundDecision, Run, Worth};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::commands::Commands;
 use crate::courses;
-use crate::decisions::MAX_ACTIONS;
 use crate::episodes::Chosen;
 use crate::pairs::{self, PairQuery};
 use crate::question::{EpisodeQuery, Question, QuestionKind};
 use crate::refusal::Refusal;
 use crate::site::Site;
 use crate::truth::Truth;
+
+/// Decisions of each list.
+const LISTED: usize = 8;
 
 /// The most steps of a strip: more do not fit on a screen.
 const MAX_STRIP: usize = 100;
@@ -96,7 +98,7 @@ pub fn moment(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
         None
     };
     let explainer = run.explainer(&question.ask()?)?;
-    let mut actions = typical_actions(schema, MAX_ACTIONS);
+    let mut actions = run.usual_actions();
     actions.retain(|action| action != moment.action());
     let own = explainer.returns(&moment, &[moment.action().to_vec()])?;
     let returns = explainer.returns(&moment, &actions)?;
@@ -243,6 +245,34 @@ pub fn play(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
         "over": over,
         "suggestion": suggestion,
     }))
+}
+
+/// A kind of decisions.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DecisionsQuery {
+    find: String,
+}
+
+/// The decisions that are worth a look, as `becausal explain --find` lists them.
+///
+/// # Errors
+/// When there is no such kind, or they cannot be found.
+pub fn decisions(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
+    let DecisionsQuery { find } = read(body)?;
+    let known = Worth::ALL.map(Worth::name);
+    let worth = Worth::ALL.into_iter().find(|worth| worth.name() == find).ok_or_else(|| {
+        Refusal::unread(format!("`find` is `{find}`, expected one of {}", known.join(", ")))
+    })?;
+    site.worth(worth, || {
+        let found = site.run.find(worth, LISTED, &Ask::default())?;
+        Ok(json!({
+            "title": worth.title(),
+            "words": worth.words(),
+            "amount": worth.meaning(),
+            "found": found.iter().map(FoundDecision::json).collect::<Vec<_>>(),
+        }))
+    })
 }
 
 /// The evidence for a pair of the graph.

@@ -25,6 +25,17 @@ pub struct EpisodeQuery {
     pub actions: Option<Vec<String>>,
 }
 
+impl EpisodeQuery {
+    /// Whether it is the beginning of another episode by hand.
+    pub fn begins(&self, other: &Self) -> bool {
+        self.seed == other.seed
+            && match (&self.actions, &other.actions) {
+                (Some(begun), Some(longer)) => longer.starts_with(begun),
+                _ => false,
+            }
+    }
+}
+
 /// A question about a step.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,6 +1,7 @@
 //! A limit on how many do something at the same time; others wait.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// So many seats, and who waits for one.
 #[derive(Clone)]
@@ -22,21 +23,40 @@ impl Seats {
         Self(Arc::new(Room { limit, taken: Mutex::new(0), left: Condvar::new() }))
     }
 
-    /// Waits for a seat.
-    pub fn take(&self) -> Seat {
+    /// Waits for a seat, but not for longer than this.
+    pub fn take(&self, patience: Duration) -> Option<Seat> {
         let room = &self.0;
-        let taken = room.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = |taken: &mut usize| *taken >= room.limit;
-        let mut taken = room.left.wait_while(taken, full).unwrap_or_else(PoisonError::into_inner);
+        let mut taken = room.wait(patience, |taken| taken < room.limit)?;
         *taken += 1;
-        Seat(Arc::clone(room))
+        Some(Seat(Arc::clone(room)))
+    }
+
+    /// Waits until nobody sits any more, but not for longer than this.
+    pub fn emptied(&self, patience: Duration) -> bool {
+        self.0.wait(patience, |taken| taken == 0).is_some()
+    }
+}
+
+impl Room {
+    /// Waits until so many sit; `None` when it takes too long.
+    fn wait(
+        &self,
+        patience: Duration,
+        enough: impl Fn(usize) -> bool,
+    ) -> Option<MutexGuard<'_, usize>> {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let (taken, late) = self
+            .left
+            .wait_timeout_while(taken, patience, |taken| !enough(*taken))
+            .unwrap_or_else(PoisonError::into_inner);
+        (!late.timed_out()).then_some(taken)
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
         *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.0.left.notify_one();
+        self.0.left.notify_all();
     }
 }
 
@@ -52,7 +72,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..20 {
                 scope.spawn(|| {
-                    let _seat = seats.take();
+                    let _seat = seats.take(Duration::from_mins(1)).expect("soon free");
                     most.fetch_max(sitting.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                     std::thread::sleep(std::time::Duration::from_millis(2));
                     sitting.fetch_sub(1, Ordering::SeqCst);
@@ -60,5 +80,16 @@ mod tests {
             }
         });
         assert_eq!((most.load(Ordering::SeqCst), sitting.load(Ordering::SeqCst)), (3, 0));
+    }
+
+    #[test]
+    fn nobody_waits_for_ever() {
+        let (seats, moment) = (Seats::new(1), Duration::from_millis(5));
+        assert!(seats.emptied(moment));
+        let seat = seats.take(moment);
+        assert!(seat.is_some());
+        assert!(seats.take(moment).is_none() && !seats.emptied(moment));
+        drop(seat);
+        assert!(seats.emptied(moment) && seats.take(moment).is_some());
     }
 }

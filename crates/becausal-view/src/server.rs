@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use becausal::Run;
 
+use crate::failures::{Failures, NoFailures};
 use crate::guard::Guard;
 use crate::http::{self, Response};
-use crate::seats::Seats;
+use crate::seats::{Seat, Seats};
 use crate::site::Site;
 
 /// Connections that are served at the same time. A browser opens 6; others wait in the system's queue. One that is slow
@@ -21,6 +22,9 @@ const MAX_CONNECTIONS: usize = 64;
 
 /// How often a blocking view looks whether to end.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// How long a view that ends waits for the answers on their way.
+const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
 /// How long the server waits after the system refused it a connection or a thread.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -68,13 +72,26 @@ impl View {
     /// # Errors
     /// When the port is taken, or the system gives no random numbers or threads.
     pub fn start(run: Arc<Run>, params: &ViewParams) -> Result<Self, ViewError> {
+        Self::start_watched(run, params, Box::new(NoFailures))
+    }
+
+    /// The same for a run whose policy or environment may fail, as code in another language does: an answer during
+    /// which one of them failed is not given.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_watched(
+        run: Arc<Run>,
+        params: &ViewParams,
+        failures: Box<dyn Failures>,
+    ) -> Result<Self, ViewError> {
         let wrong = |error| ViewError::Port { port: params.port, error };
         // Never on another address: whoever reaches the server may ask it to work.
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, params.port)).map_err(wrong)?;
         let port = listener.local_addr().map_err(wrong)?.port();
         let guard = Guard::new(port).map_err(ViewError::Token)?;
         let address = guard.address();
-        let site = Arc::new(Site::new(run, guard));
+        let site = Arc::new(Site::new(run, guard, failures));
         let ends = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&ends);
         let acceptor = thread::Builder::new()
@@ -96,7 +113,7 @@ impl View {
         self.port
     }
 
-    /// Ends the view. Answers on their way are still sent.
+    /// Ends the view. Answers on their way are still sent, if they take no longer than ten seconds.
     pub fn stop(mut self) {
         self.end();
     }
@@ -139,13 +156,14 @@ fn accept(listener: &TcpListener, site: &Arc<Site>, ends: &AtomicBool) {
     let seats = Seats::new(MAX_CONNECTIONS);
     for stream in listener.incoming() {
         if ends.load(Ordering::SeqCst) {
-            return;
+            break;
         }
         let Ok(stream) = stream else {
             thread::sleep(PAUSE);
             continue;
         };
-        let (seat, site) = (seats.take(), Arc::clone(site));
+        let Some(seat) = seat(&seats, ends) else { break };
+        let site = Arc::clone(site);
         let answering =
             thread::Builder::new().name("becausal-answer".to_owned()).spawn(move || {
                 let _seat = seat;
@@ -160,4 +178,15 @@ fn accept(listener: &TcpListener, site: &Arc<Site>, ends: &AtomicBool) {
             thread::sleep(PAUSE);
         }
     }
+    seats.emptied(LAST_ANSWERS);
+}
+
+/// Waits for a seat; `None` if the view ends first.
+fn seat(seats: &Seats, ends: &AtomicBool) -> Option<Seat> {
+    while !ends.load(Ordering::SeqCst) {
+        if let Some(seat) = seats.take(LOOK) {
+            return Some(seat);
+        }
+    }
+    None
 }

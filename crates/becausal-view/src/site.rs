@@ -3,13 +3,14 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
+use std::time::Duration;
 
-use becausal::Run;
+use becausal::{Environment, Run, Worth};
 use serde_json::Value;
 
 use crate::api;
-use crate::decisions;
 use crate::episodes::Episodes;
+use crate::failures::Failures;
 use crate::guard::Guard;
 use crate::http::{Request, Response};
 use crate::panel;
@@ -18,6 +19,10 @@ use crate::refusal::Refusal;
 use crate::seats::Seats;
 
 const JSON: &str = "application/json";
+
+/// How long a question waits for its turn. Whoever asks knows by then that others are being answered.
+const PATIENCE: Duration = Duration::from_mins(1);
+
 const PAGE: &str = include_str!("page/view.html");
 const STYLE: &str = include_str!("page/view.css");
 const ICON: &str = include_str!("page/icon.svg");
@@ -43,25 +48,27 @@ pub struct Site {
     /// The episodes played lately.
     pub episodes: Episodes,
     guard: Guard,
+    failures: Box<dyn Failures>,
     /// Questions that are worked on at the same time: more would only take more memory.
     turns: Seats,
     draws: OnceLock<bool>,
     scores: OnceLock<Value>,
-    /// The decisions worth a look, once somebody asked for them.
-    worth: Mutex<Option<Arc<Value>>>,
+    /// The decisions worth a look of each kind, once somebody asked for them.
+    worth: [Mutex<Option<Value>>; Worth::ALL.len()],
 }
 
 impl Site {
     /// The site of a run.
-    pub fn new(run: Arc<Run>, guard: Guard) -> Self {
+    pub fn new(run: Arc<Run>, guard: Guard, failures: Box<dyn Failures>) -> Self {
         Self {
             run,
             episodes: Episodes::default(),
             guard,
+            failures,
             turns: Seats::new(thread::available_parallelism().map_or(1, NonZeroUsize::get)),
             draws: OnceLock::new(),
             scores: OnceLock::new(),
-            worth: Mutex::new(None),
+            worth: Default::default(),
         }
     }
 
@@ -76,11 +83,25 @@ impl Site {
             "POST" => false,
             _ => return Response::refusal(405, "expected GET or POST"),
         };
-        if !is_get && request.header("content-type") != Some(JSON) {
+        // The type may be followed by parameters: `application/json; charset=utf-8`.
+        let kind = |kind: &str| kind.split(';').next().unwrap_or_default().trim() == JSON;
+        if !is_get && !request.header("content-type").is_some_and(kind) {
             return Response::refusal(415, "expected a body of the type application/json");
         }
-        let body = &request.body[..];
-        let _turn = if is_get { None } else { Some(self.turns.take()) };
+        let Some(_turn) = self.turns.take(PATIENCE) else {
+            return Response::refusal(503, "other questions are still being answered: ask again");
+        };
+        let failed = self.failures.count();
+        let response = self.answer(is_get, path, &request.body);
+        if self.failures.count() == failed {
+            return response;
+        }
+        let words = format!("the agent or its environment failed: {}", self.failures.take());
+        told(path, Refusal::unanswered(words))
+    }
+
+    /// The response to a request that is let in.
+    fn answer(&self, is_get: bool, path: &str, body: &[u8]) -> Response {
         let answered = match (is_get, path) {
             (true, "") => return Response::of("text/html; charset=utf-8", PAGE),
             (true, "view.css") => {
@@ -99,7 +120,7 @@ impl Site {
             (true, "page/graph") => Ok(panel::graph(self)),
             (true, "page/about") => panel::about(self),
             (true, "page/scores") => Ok(self.scores()),
-            (true, "page/decisions") => self.worth().map(|worth| (*worth).clone()),
+            (false, "page/decisions") => panel::decisions(self, body),
             (false, "page/episode") => panel::episode(self, body),
             (false, "page/moment") => panel::moment(self, body),
             (false, "page/answer") => panel::answer(self, body),
@@ -116,21 +137,14 @@ impl Site {
         };
         match answered {
             Ok(value) => Response::of(JSON, format!("{value}\n")),
-            Err(refusal) => {
-                let refused = Response::from(refusal);
-                // A browser's console tells every status of failure; the page itself tells what cannot be answered.
-                if path.starts_with("page/") {
-                    Response { status: 200, ..refused }
-                } else {
-                    refused
-                }
-            }
+            Err(refusal) => told(path, refusal),
         }
     }
 
     /// Whether the environment draws itself.
     pub fn draws(&self) -> bool {
-        *self.draws.get_or_init(|| decisions::draws(&self.run))
+        let drawn = || self.run.environment().and_then(Environment::scene).is_some();
+        *self.draws.get_or_init(drawn)
     }
 
     /// How well the model predicts; of a large run that takes seconds, so it is found once.
@@ -138,14 +152,29 @@ impl Site {
         self.scores.get_or_init(|| panel::scores(&self.run)).clone()
     }
 
-    /// The decisions worth a look. Whoever asks while they are being found waits for the same ones.
-    fn worth(&self) -> Result<Arc<Value>, Refusal> {
-        let mut worth = self.worth.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = &*worth {
-            return Ok(Arc::clone(found));
+    /// The decisions worth a look of one kind, found once. Whoever asks meanwhile waits for the same ones.
+    ///
+    /// # Errors
+    /// When they cannot be found.
+    pub fn worth(
+        &self,
+        worth: Worth,
+        find: impl FnOnce() -> Result<Value, Refusal>,
+    ) -> Result<Value, Refusal> {
+        let place = Worth::ALL.iter().position(|known| *known == worth).unwrap_or(0);
+        let mut kept = self.worth[place].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = &*kept {
+            return Ok(found.clone());
         }
-        let found = Arc::new(decisions::worth_a_look(&self.run, &self.episodes)?);
-        *worth = Some(Arc::clone(&found));
+        let found = find()?;
+        *kept = Some(found.clone());
         Ok(found)
     }
+}
+
+/// A refusal. A browser's console tells every status of failure, so to the page it is an answer: the page itself tells
+/// what cannot be answered.
+fn told(path: &str, refusal: Refusal) -> Response {
+    let refused = Response::from(refusal);
+    if path.starts_with("page/") { Response { status: 200, ..refused } } else { refused }
 }

@@ -5,19 +5,23 @@ use std::sync::Arc;
 
 use becausal_core::data::Transitions;
 use becausal_core::progress::{Listener, Progress};
+use becausal_core::schema::Kind;
 use becausal_core::text::read_text;
-use becausal_core::{MemoryLimit, Schema, Stream};
-use becausal_discovery::{CausalGraph, DiscoverParams, Reason, discover};
+use becausal_core::{MemoryLimit, Policy, Preset, Schema, Stream};
+use becausal_discovery::{CausalGraph, DiscoverParams, Method, Reason, discover};
+use becausal_learn::ActorCritic;
 use becausal_model::{
-    Checked, FitData, FitError, FitReport, MAX_MEMBERS, ModelKind, ModelParams, Scores, Shortfall,
-    Structure, WorldModel,
+    FitData, FitError, FitReport, MAX_MEMBERS, ModelKind, ModelParams, Scores, Shortfall,
+    WorldModel,
 };
 
 use crate::error::Error;
 use crate::log::Log;
 use crate::memory::{check_discovery, check_fit};
+use crate::recipe::Recipe;
 use crate::record::{FitRecord, HELD_OUT, Record};
 use crate::run::{MAX_GRAPH_BYTES, Run};
+use crate::saved_policy::read_policy;
 
 /// With fewer recordings, stretches of them are held out: too little would be left of so few.
 const MIN_RECORDINGS: usize = 4;
@@ -41,32 +45,46 @@ const MIN_STRETCHES: usize = 8;
 #[derive(Debug, Clone)]
 pub struct FitParams {
     seed: u64,
+    preset: Preset,
+    method: Option<Method>,
     eta: Option<f64>,
     graph: Option<CausalGraph>,
     graph_file: Option<PathBuf>,
     model: ModelKind,
-    members: usize,
-    steps: usize,
+    members: Option<usize>,
+    steps: Option<usize>,
     held_out: f64,
     test: Option<Log>,
+    policy: Option<GivenPolicy>,
     compare: bool,
     memory: MemoryLimit,
     progress: Listener,
 }
 
+/// The policy of an agent that exists, which the run is to explain.
+#[derive(Debug, Clone)]
+enum GivenPolicy {
+    /// It is in memory.
+    Here(Box<ActorCritic>),
+    /// It is in this file or folder.
+    At(PathBuf),
+}
+
 impl Default for FitParams {
     fn default() -> Self {
-        let model = ModelParams::default();
         Self {
             seed: 0,
+            preset: Preset::Default,
+            method: None,
             eta: None,
             graph: None,
             graph_file: None,
             model: ModelKind::Causal,
-            members: model.members,
-            steps: model.steps,
+            members: None,
+            steps: None,
             held_out: HELD_OUT,
             test: None,
+            policy: None,
             compare: false,
             memory: MemoryLimit::default(),
             progress: Listener::default(),
@@ -79,6 +97,18 @@ impl FitParams {
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
+    }
+
+    /// Whose way: ours, or the paper's, with its test, its networks and their training.
+    #[must_use]
+    pub fn preset(self, preset: Preset) -> Self {
+        Self { preset, ..self }
+    }
+
+    /// The independence test; otherwise that of the preset.
+    #[must_use]
+    pub fn method(self, method: Method) -> Self {
+        Self { method: Some(method), ..self }
     }
 
     /// Pairs with a p-value of at most this are edges.
@@ -112,16 +142,16 @@ impl FitParams {
         Self { model, ..self }
     }
 
-    /// Networks in the ensemble, each from its own sample of the episodes.
+    /// Networks in the ensemble, each from its own sample of the episodes; otherwise 5.
     #[must_use]
     pub fn members(self, members: usize) -> Self {
-        Self { members, ..self }
+        Self { members: Some(members), ..self }
     }
 
-    /// Training steps of each network, at most.
+    /// Training steps of each network, at most; otherwise those of the preset.
     #[must_use]
     pub fn steps(self, steps: usize) -> Self {
-        Self { steps, ..self }
+        Self { steps: Some(steps), ..self }
     }
 
     /// The share of the rows, in whole episodes, that is held out before discovery to score the model.
@@ -134,6 +164,19 @@ impl FitParams {
     #[must_use]
     pub fn test(self, log: Log) -> Self {
         Self { test: Some(log), ..self }
+    }
+
+    /// Explains this agent: the run keeps its policy, and its answers, new episodes and audits are about it.
+    #[must_use]
+    pub fn policy(self, policy: ActorCritic) -> Self {
+        Self { policy: Some(GivenPolicy::Here(Box::new(policy))), ..self }
+    }
+
+    /// The same with the policy in the folder of a run, in its folder `policy`, or by a file in that folder. It is read
+    /// before the fit, which knows its variables.
+    #[must_use]
+    pub fn policy_file(self, path: impl Into<PathBuf>) -> Self {
+        Self { policy: Some(GivenPolicy::At(path.into())), ..self }
     }
 
     /// Fits the other kinds of networks and the trivial baselines too: [`Run::compared`].
@@ -161,13 +204,14 @@ impl FitParams {
     pub fn check(&self) -> Result<(), Error> {
         let wrong =
             |parameter, expected, got: String| Err(Error::Parameter { parameter, expected, got });
-        if self.members == 0 {
+        let ModelParams { members, steps, .. } = self.recipe().model;
+        if members == 0 {
             return wrong("members", "at least 1", "0".to_owned());
         }
-        if self.members > MAX_MEMBERS {
-            return wrong("members", "at most 1000", self.members.to_string());
+        if members > MAX_MEMBERS {
+            return wrong("members", "at most 1000", members.to_string());
         }
-        if self.steps == 0 {
+        if steps == 0 {
             return wrong("steps", "at least 1", "0".to_owned());
         }
         if !(0.0..1.0).contains(&self.held_out) {
@@ -181,28 +225,39 @@ impl FitParams {
         }
     }
 
-    fn model_params(&self) -> ModelParams {
-        ModelParams {
-            members: self.members,
-            steps: self.steps,
+    /// The recipe of the preset with what was asked for.
+    fn recipe(&self) -> Recipe {
+        let recipe = Recipe::of(self.preset);
+        let method = self.method.unwrap_or(recipe.method);
+        let model = ModelParams {
+            members: self.members.unwrap_or(recipe.model.members),
+            steps: self.steps.unwrap_or(recipe.model.steps),
             seed: self.seed,
             progress: self.progress.clone(),
-            ..ModelParams::default()
-        }
+            ..recipe.model
+        };
+        Recipe { method, eta: self.eta.unwrap_or(method.default_eta()), model, ..recipe }
     }
 
     fn record(&self, log: &Log) -> FitRecord {
         let shown = |path: &PathBuf| path.display().to_string();
+        let Recipe { method, model, .. } = self.recipe();
         FitRecord {
+            preset: self.preset,
+            method,
             data: log.source.data.as_ref().map(shown),
             schema: log.source.schema.clone(),
             ignore: log.source.ignore.clone(),
             missing: log.source.missing,
             graph: self.graph_file.as_ref().map(shown),
             test: self.test.as_ref().and_then(|test| test.source.data.as_ref()).map(shown),
+            policy: match &self.policy {
+                Some(GivenPolicy::At(path)) => Some(shown(path)),
+                _ => None,
+            },
             model: self.model,
-            members: self.members,
-            steps: self.steps,
+            members: model.members,
+            steps: model.steps,
             eta: self.eta,
             seed: self.seed,
             held_out: if self.test.is_some() { 0.0 } else { self.held_out },
@@ -210,6 +265,7 @@ impl FitParams {
             stretches: has_few_recordings(log.transitions()),
             graph_given: self.graph.is_some(),
             test_given: self.test.is_some(),
+            policy_given: self.policy.is_some(),
             origin: log.origin().cloned(),
         }
     }
@@ -257,6 +313,9 @@ pub struct FitSummary {
     pub shortfalls: Vec<Shortfall>,
     /// How each kind of model predicts, where that was asked for.
     pub compared: Vec<(ModelKind, Scores)>,
+    /// In which share of the recorded steps the given policy's most likely action is the recorded one; `None` without a
+    /// policy, and where an action is a continuous number.
+    pub agreement: Option<f64>,
 }
 
 /// Learns from a log: holds episodes out, discovers the causal graph, fits the world model, checks it
@@ -278,17 +337,18 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
             got: format!("one of `{}`", test.schema().name()),
         });
     }
-    check_fit(&params.model_params(), &schema, data.len(), params.memory)?;
+    let policy = given_policy(params, &schema)?;
+    let recipe = params.recipe();
+    check_fit(&recipe.model, &schema, data.len(), params.memory)?;
     if params.graph.is_none() {
         check_discovery(data, params.memory)?;
     }
     let share = if params.test.is_some() { 0.0 } else { params.held_out };
     let split = Split::of(data, share, params.seed);
     // Discovery knows itself what to do with few episodes.
-    let mut graph = find_graph(&schema, &data.select_rows(&split.rows), params)?;
-    let structure = Structure::of(&schema, &graph);
-    let model_params = params.model_params();
-    let prepared = FitData::new(&split.learned, &model_params)?;
+    let mut graph = find_graph(&schema, &data.select_rows(&split.rows), params, &recipe)?;
+    let structure = recipe.structure(&schema, &graph);
+    let prepared = FitData::new(&split.learned, &recipe.model)?;
     let scored_on = match &params.test {
         Some(test) => Some(test.transitions().clone()),
         None => split.held_out,
@@ -300,11 +360,11 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
     let mut shortfalls = Vec::new();
     for kind in kinds {
         let (model, report) = if kind == ModelKind::Causal {
-            let checked = Checked::fit_to(&prepared, &mut graph, &model_params)?;
-            shortfalls = checked.shortfalls;
-            (checked.model, checked.report)
+            let made = recipe.fit(&schema, &prepared, &mut graph)?;
+            shortfalls = made.shortfalls;
+            (made.model, made.report)
         } else {
-            WorldModel::fit_to(&prepared, kind, &structure, &model_params)?
+            WorldModel::fit_to(&prepared, kind, &structure, &recipe.model)?
         };
         if params.compare {
             compared.push((kind, model.score_heard(scored, &params.progress)));
@@ -320,9 +380,10 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
             got: params.model.name().to_owned(),
         });
     };
-    let summary = FitSummary { report, shortfalls, compared };
-    let record = Record::Fit(params.record(log));
-    Run::fitted(
+    let agreement = policy.as_ref().and_then(|policy| agreement(policy, data));
+    let summary = FitSummary { report, shortfalls, compared, agreement };
+    let record = Record::Fit(Box::new(params.record(log)));
+    let run = Run::fitted(
         record,
         data.clone(),
         Some(graph),
@@ -330,7 +391,41 @@ pub fn fit(log: &Log, params: &FitParams) -> Result<Run, Error> {
         scored_on,
         summary,
         params.progress.clone(),
-    )
+    )?;
+    Ok(run.of_agent(policy))
+}
+
+/// The policy of the agent that the run is to explain, if there is one.
+fn given_policy(params: &FitParams, schema: &Arc<Schema>) -> Result<Option<ActorCritic>, Error> {
+    match &params.policy {
+        None => Ok(None),
+        Some(GivenPolicy::At(path)) => read_policy(path, schema).map(Some),
+        Some(GivenPolicy::Here(policy)) if **policy.schema() == **schema => {
+            Ok(Some(ActorCritic::clone(policy)))
+        }
+        Some(GivenPolicy::Here(policy)) => Err(Error::Parameter {
+            parameter: "policy",
+            expected: "one with the schema of the log",
+            got: format!("one for `{}`", policy.schema().name()),
+        }),
+    }
+}
+
+/// In which share of the rows the most likely action is the recorded one.
+fn agreement(policy: &ActorCritic, data: &Transitions) -> Option<f64> {
+    let schema = data.schema();
+    let is_continuous = |slot: usize| matches!(schema.variable_of(slot).kind, Kind::Continuous(_));
+    if data.is_empty() || schema.action_slots().any(is_continuous) {
+        return None;
+    }
+    let rows = |slots: std::ops::Range<usize>| -> Vec<Vec<f64>> {
+        let row = |row: usize| slots.clone().map(|slot| data.column(slot).get(row)).collect();
+        (0..data.len()).map(row).collect()
+    };
+    let chosen = policy.modes(&rows(schema.state_slots()));
+    let recorded = rows(schema.action_slots());
+    let same = chosen.iter().zip(&recorded).filter(|(one, other)| one == other).count();
+    Some(same as f64 / data.len() as f64)
 }
 
 /// The graph that was given, or the one that the rows show.
@@ -338,6 +433,7 @@ fn find_graph(
     schema: &Schema,
     learned: &Transitions,
     params: &FitParams,
+    recipe: &Recipe,
 ) -> Result<CausalGraph, Error> {
     if let Some(graph) = &params.graph {
         let graph = graph.clone().for_schema(schema).map_err(|error| match &params.graph_file {
@@ -350,7 +446,8 @@ fn find_graph(
         });
     }
     let discovering = DiscoverParams {
-        eta: params.eta,
+        method: recipe.method,
+        eta: Some(recipe.eta),
         seed: params.seed,
         progress: params.progress.clone(),
         ..DiscoverParams::default()

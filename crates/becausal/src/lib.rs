@@ -51,9 +51,12 @@ mod graph_view;
 mod log;
 mod log_check;
 mod memory;
+mod recipe;
 mod record;
 mod report;
 pub mod run;
+mod saved_policy;
+mod subject;
 mod train;
 
 /// The [`Environment`] trait, recording, and the environments built in.
@@ -72,9 +75,10 @@ pub use becausal_render as render;
 pub use answer::Answer;
 pub use becausal_core::data::Missing;
 pub use becausal_core::{
-    Environment, MemoryError, MemoryLimit, Policy, RandomPolicy, Schema, Stream, Transitions,
+    Environment, MemoryError, MemoryLimit, Policy, Preset, RandomPolicy, Schema, Stream,
+    Transitions,
 };
-pub use becausal_discovery::{CausalGraph, DiscoverParams, discover};
+pub use becausal_discovery::{CausalGraph, DiscoverParams, Method, discover};
 pub use becausal_explain::chain::Horizon;
 pub use becausal_explain::{Ask, Audit, AuditParams, Moment, Worth};
 pub use episode::Episode;
@@ -84,9 +88,11 @@ pub use graph_view::GraphView;
 pub use log::{Log, ReadParams, assemble, read, read_schema};
 pub use log_check::LogCheck;
 pub use memory::check_discovery;
+pub use recipe::{Made, Recipe};
 pub use record::{FitRecord, Record, quoted, quoted_path};
 pub use report::{ReportPage, ReportParams};
 pub use run::{
     Complete, FoundDecision, OpenParams, RealCourse, Run, RunScores, ScoredOn, Source, TurningPoint,
 };
+pub use saved_policy::{PolicyOwner, read_policy};
 pub use train::{TrainParams, TrainSummary, Trained, resume, resume_policy, train, train_policy};

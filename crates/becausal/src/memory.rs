@@ -6,7 +6,7 @@ use becausal_core::schema::{Role, Schema};
 use becausal_core::{MemoryLimit, Transitions};
 use becausal_discovery::Pair;
 use becausal_learn::{Imagination, Settings};
-use becausal_model::{ModelParams, Sizes};
+use becausal_model::ModelParams;
 
 use crate::error::Error;
 
@@ -52,11 +52,7 @@ pub(crate) fn check_training(
     let model = ModelParams {
         members: settings.members,
         batch: settings.fit_batch,
-        sizes: Sizes {
-            encoder: settings.model_width,
-            hidden: settings.model_width,
-            ..Sizes::default()
-        },
+        sizes: settings.sizes(),
         ..ModelParams::default()
     };
     let is_fitted = settings.model != Imagination::None || settings.final_fit_steps > 0;

@@ -3,12 +3,15 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use becausal_core::Preset;
 use becausal_core::data::{Missing, Origin};
 use becausal_core::text::is_control;
+use becausal_discovery::Method;
 use becausal_model::ModelKind;
 use serde::{Deserialize, Serialize};
 use toml_edit::{Document, Item};
 
+use crate::recipe::Recipe;
 use crate::run::TrainConfig;
 
 /// The share of the rows that is held out unless something else is asked for.
@@ -18,15 +21,19 @@ pub(crate) const HELD_OUT: f64 = 0.1;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
     /// By [`fit`](crate::fit()).
-    Fit(FitRecord),
+    Fit(Box<FitRecord>),
     /// By [`train`](crate::train()).
-    Train(TrainConfig),
+    Train(Box<TrainConfig>),
 }
 
 /// How a run was fitted to a log.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an answer to another question")]
 pub struct FitRecord {
+    /// Whose way it was made.
+    pub preset: Preset,
+    /// The independence test; without meaning where a graph was given.
+    pub method: Method,
     /// The file of the log; `None` where it was in memory.
     pub data: Option<String>,
     /// The schema file, or the id of an environment, where one was given.
@@ -39,6 +46,8 @@ pub struct FitRecord {
     pub graph: Option<String>,
     /// The other log that the model is scored on, where there is one.
     pub test: Option<String>,
+    /// Where the policy of the agent was read from, where one was given.
+    pub policy: Option<String>,
     /// The kind of networks.
     pub model: ModelKind,
     /// Networks in the ensemble.
@@ -59,14 +68,22 @@ pub struct FitRecord {
     pub graph_given: bool,
     /// Whether another log was given to score on, from a file or from memory.
     pub test_given: bool,
+    /// Whether a policy was given, from files or from memory.
+    pub policy_given: bool,
     /// The environment that was recorded, where the log says so.
     pub origin: Option<Origin>,
 }
 
 /// A [`FitRecord`] as its file has it.
 #[derive(Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an answer to another question")]
 struct FitFile {
     command: String,
+    /// Earlier versions had one preset and one test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preset: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     data: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,6 +96,8 @@ struct FitFile {
     graph: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     test: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    policy: Option<String>,
     model: String,
     members: usize,
     steps: usize,
@@ -94,6 +113,8 @@ struct FitFile {
     graph_given: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     test_given: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    policy_given: bool,
 }
 
 /// Whole numbers of TOML have a sign: a large seed is text.
@@ -121,8 +142,8 @@ impl Record {
     pub fn parse(text: &str) -> Result<Self, String> {
         let document = Document::parse(text).map_err(|error| error.to_string())?;
         match document.get("command").and_then(Item::as_str) {
-            Some("fit") => FitRecord::parse(text).map(Self::Fit),
-            Some("train") => TrainConfig::parse(text).map(Self::Train),
+            Some("fit") => FitRecord::parse(text).map(Box::new).map(Self::Fit),
+            Some("train") => TrainConfig::parse(text).map(Box::new).map(Self::Train),
             Some(other) => Err(format!("`command` is \"{other}\", expected \"fit\" or \"train\"")),
             None => Err("`command` is missing, expected \"fit\" or \"train\"".to_owned()),
         }
@@ -133,12 +154,15 @@ impl FitRecord {
     fn to_toml(&self) -> String {
         let file = FitFile {
             command: "fit".to_owned(),
+            preset: Some(self.preset.name().to_owned()),
+            method: Some(self.method.name().to_owned()),
             data: self.data.clone(),
             schema: self.schema.clone(),
             ignore: self.ignore.clone(),
             missing: (self.missing != Missing::Refuse).then(|| self.missing.to_string()),
             graph: self.graph.clone(),
             test: self.test.clone(),
+            policy: self.policy.clone(),
             model: self.model.name().to_owned(),
             members: self.members,
             steps: self.steps,
@@ -151,6 +175,7 @@ impl FitRecord {
             stretches: self.stretches,
             graph_given: self.graph_given,
             test_given: self.test_given,
+            policy_given: self.policy_given,
         };
         let text = toml_edit::ser::to_string(&file).expect("plain fields become TOML");
         match &self.origin {
@@ -170,18 +195,28 @@ impl FitRecord {
                 text.parse().map_err(|_| format!("`seed` is {text:?}, expected a number"))?
             }
         };
+        let preset = file.preset.map_or(Ok(Preset::Default), |name| {
+            name.parse().map_err(|error| format!("`preset`: {error}"))
+        })?;
+        let method = file.method.map_or(Ok(Method::Auto), |name| {
+            Method::of(&name).ok_or_else(|| format!("`method` is {name:?}, expected auto or fcit"))
+        })?;
         let missing = file.missing.map_or(Ok(Missing::Refuse), |name| {
             name.parse().map_err(|error| format!("`missing`: {error}"))
         })?;
         Ok(Self {
+            preset,
+            method,
             missing,
             graph_given: file.graph_given || file.graph.is_some(),
             test_given: file.test_given || file.test.is_some(),
+            policy_given: file.policy_given || file.policy.is_some(),
             data: file.data,
             schema: file.schema,
             ignore: file.ignore,
             graph: file.graph,
             test: file.test,
+            policy: file.policy,
             model,
             members: file.members,
             steps: file.steps,
@@ -194,12 +229,13 @@ impl FitRecord {
         })
     }
 
-    /// The command that makes the run; `None` where the log, the graph or the other log was in memory,
+    /// The command that makes the run; `None` where the log, the graph, the policy or the other log was in memory,
     /// or another share of the rows was held out than the program holds out.
     #[must_use]
     pub fn command(&self, run: &Path) -> Option<String> {
-        let in_memory =
-            self.graph_given != self.graph.is_some() || self.test_given != self.test.is_some();
+        let in_memory = self.graph_given != self.graph.is_some()
+            || self.test_given != self.test.is_some()
+            || self.policy_given != self.policy.is_some();
         if in_memory || (!self.test_given && self.held_out != HELD_OUT) {
             return None;
         }
@@ -218,11 +254,20 @@ impl FitRecord {
         if self.missing != Missing::Refuse {
             add("missing", self.missing.name());
         }
+        if self.preset != Preset::Default {
+            add("preset", self.preset.name());
+        }
+        if self.method != Recipe::of(self.preset).method {
+            add("method", self.method.name());
+        }
         if let Some(graph) = &self.graph {
             add("graph", graph);
         }
         if let Some(test) = &self.test {
             add("test", test);
+        }
+        if let Some(policy) = &self.policy {
+            add("policy", policy);
         }
         if self.model != ModelKind::Causal {
             add("model", self.model.name());
@@ -282,12 +327,15 @@ mod tests {
 
     fn record() -> FitRecord {
         FitRecord {
+            preset: Preset::Paper,
+            method: Method::Auto,
             data: Some("my log.csv".to_owned()),
             schema: Some("schema.toml".to_owned()),
             ignore: vec!["timestamp".to_owned(), "it's".to_owned()],
             missing: Missing::Hold,
             graph: Some("graph.json".to_owned()),
             test: None,
+            policy: Some("my agent".to_owned()),
             model: ModelKind::Full,
             members: 3,
             steps: 500,
@@ -298,26 +346,29 @@ mod tests {
             stretches: true,
             graph_given: true,
             test_given: false,
+            policy_given: true,
             origin: Some(Origin { environment: "CartPole-v1".to_owned(), ..Origin::default() }),
         }
     }
 
     #[test]
     fn a_record_survives_its_file() {
-        let full = Record::Fit(record());
+        let full = Record::Fit(Box::new(record()));
         assert_eq!(Record::parse(&full.to_toml()), Ok(full));
-        let little = Record::Fit(FitRecord {
+        let little = Record::Fit(Box::new(FitRecord {
+            preset: Preset::Default,
             data: None,
             schema: None,
             ignore: Vec::new(),
             missing: Missing::Refuse,
             graph: None,
             graph_given: false,
+            policy: None,
             eta: None,
             seed: 7,
             origin: None,
             ..record()
-        });
+        }));
         assert_eq!(Record::parse(&little.to_toml()), Ok(little));
     }
 
@@ -338,7 +389,7 @@ mod tests {
         assert_eq!(
             command,
             "becausal fit 'my log.csv' --schema schema.toml --ignore timestamp --ignore 'it'\\''s' \
-             --missing hold --graph graph.json --model full --members 3 --steps 500 --eta 0.01 \
+             --missing hold --preset paper --method auto --graph graph.json --policy 'my agent' --model full --members 3 --steps 500 --eta 0.01 \
              --seed 18446744073709551615 -o 'my run'"
         );
     }
@@ -367,6 +418,7 @@ mod tests {
         assert!(record().command(run).is_some());
         assert_eq!(FitRecord { graph: None, ..record() }.command(run), None);
         assert_eq!(FitRecord { test_given: true, ..record() }.command(run), None);
+        assert_eq!(FitRecord { policy: None, ..record() }.command(run), None);
         assert_eq!(FitRecord { held_out: 0.5, ..record() }.command(run), None);
     }
 
@@ -376,6 +428,14 @@ mod tests {
             ("command = \"fly\"", "`command` is \"fly\""),
             ("seed = 3", "`command` is missing"),
             ("command = \"fit\"\nmodel = \"causal\"", "missing field"),
+            (
+                "command = \"fit\"\nmethod = \"magic\"\nmodel = \"causal\"\nmembers = 5\nsteps = 9\nseed = 3\n",
+                "`method` is \"magic\", expected auto or fcit",
+            ),
+            (
+                "command = \"fit\"\npreset = \"papr\"\nmodel = \"causal\"\nmembers = 5\nsteps = 9\nseed = 3\n",
+                "there is no preset `papr` (did you mean `paper`?)",
+            ),
             ("command = ", "TOML parse error"),
         ] {
             let error = Record::parse(text).expect_err("refused");

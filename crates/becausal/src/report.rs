@@ -1,28 +1,30 @@
 //! One page about a run: what was learned, an episode explained, how far to trust it.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use becausal_core::Transitions;
-use becausal_core::env::{action_text, typical_actions};
+use becausal_core::env::action_text;
 use becausal_core::progress::{Listener, Tracker};
-use becausal_explain::{Ask, Audit, AuditParams, Decision, Explainer, Moment, decisions};
-use becausal_render::{self as render, ReportLearning, ReportScores, ReportStep};
+use becausal_explain::{Ask, Audit, AuditParams, Decision, Explainer, Moment, Worth, decisions};
+use becausal_render::{
+    self as render, ReportDecision, ReportLearning, ReportScores, ReportStep, ReportWorth,
+};
 use rayon::prelude::*;
 
 use crate::episode::{Episode, replay_steps};
 use crate::error::Error;
 use crate::record::{Record, quoted, quoted_path};
-use crate::run::{Metrics, Run, ScoredOn};
+use crate::run::{FoundDecision, Metrics, Run, ScoredOn};
+use crate::saved_policy::PolicyOwner;
+use crate::subject::Subject;
 use becausal_core::text::counted;
-
-/// Other actions that a step is asked about, at most.
-pub(crate) const MAX_ACTIONS: usize = 16;
 
 /// Decisions that are compared to find the one to open with, at most.
 const MAX_COMPARED: usize = 300;
 
-/// Episodes that a trained policy plays anew.
-pub(crate) const NEW_EPISODES: u64 = 10;
+/// Decisions of each kind that a page lists.
+const LISTED: usize = 3;
 
 /// The most steps that a page explains: its size grows with them.
 const MAX_STEPS: usize = 40;
@@ -85,13 +87,6 @@ pub struct ReportPage {
     pub audit: Result<Audit, String>,
 }
 
-/// The episodes that a page chooses from.
-struct Subject<'a> {
-    data: &'a Transitions,
-    /// Those that the policy played, with their seeds.
-    played: &'a [Episode],
-}
-
 impl Run {
     /// Makes a page about the run.
     ///
@@ -102,13 +97,12 @@ impl Run {
             let got = params.steps.to_string();
             return Err(Error::Parameter { parameter: "steps", expected: "1 to 40", got });
         }
-        let played = self.new_episodes(params)?;
-        let mut new = Transitions::new(self.schema().clone());
-        for episode in &played {
-            episode.trajectory().append_to(&mut new);
-        }
-        let data = if played.is_empty() { self.data() } else { &new };
-        let subject = Subject { data, played: &played };
+        let subject = match (params.episode, params.episode_seed) {
+            (_, Some(seed)) => Subject::played(self, std::iter::once(seed))?,
+            (None, None) => Subject::of(self)?,
+            (Some(_), None) => Subject::recorded(self),
+        };
+        let data = &*subject.data;
         if let Some(episode) = params.episode.filter(|&episode| episode >= data.episodes()) {
             let episodes = data.episodes();
             return Err(
@@ -119,9 +113,9 @@ impl Run {
     }
 
     fn page(&self, params: &ReportParams, subject: &Subject<'_>) -> Result<ReportPage, Error> {
-        let data = subject.data;
+        let data = &*subject.data;
         let explainer = self.explainer(&Ask::default().horizon(params.horizon))?;
-        let actions = typical_actions(self.schema(), MAX_ACTIONS);
+        let actions = self.usual_actions();
         let places = places(data, params.episode, params.horizon);
         let decision = decisions(&explainer, data, &actions, &places)?.into_iter().next();
         let episode = decision.as_ref().map_or(params.episode.unwrap_or(0), |d| d.episode);
@@ -130,6 +124,7 @@ impl Run {
         let start =
             middle.saturating_sub(params.steps / 2).min(length.saturating_sub(params.steps));
         let shown = start..length.min(start + params.steps);
+        let worth = self.worth_a_look(params, subject, (episode, &shown))?;
         let watch = Tracker::begin(&params.progress, "explain", "steps", shown.len());
         let mut steps: Vec<ReportStep> = shown
             .into_par_iter()
@@ -156,14 +151,16 @@ impl Run {
             scores: Some(self.report_scores(subject)),
             learning: self.learning()?,
             audit: self.audited(params),
-            audit_policy: if self.policy().is_some() { "its policy" } else { "random actions" }
-                .to_owned(),
-            subject: subject.words(episode),
+            audit_policy: self
+                .policy_owner()
+                .map_or_else(|| "random actions".to_owned(), |owner| owner.words()),
+            subject: words(subject, episode, self.policy_owner().as_ref()),
             remark: decision
                 .as_ref()
                 .map_or_else(String::new, |d| remark(d, places.len(), params.horizon)),
             commands: self.commands(params, subject, (episode, middle), decision.as_ref()),
             opening: place,
+            worth,
             rival: decision.as_ref().map(|decision| decision.rival.clone()),
             steps,
         };
@@ -173,16 +170,34 @@ impl Run {
         Ok(ReportPage { html, episode, episode_seed, opening, steps: steps.len(), decision, audit })
     }
 
-    /// Episodes that the policy of a trained run plays anew; none where a recorded one is asked for, or
-    /// there is no policy.
-    fn new_episodes(&self, params: &ReportParams) -> Result<Vec<Episode>, Error> {
-        match (params.episode, params.episode_seed) {
-            (_, Some(seed)) => Ok(vec![self.play(seed)?]),
-            (None, None) if self.policy().is_some() && self.environment().is_some() => {
-                (0..NEW_EPISODES).map(|seed| self.play(seed)).collect()
-            }
-            _ => Ok(Vec::new()),
-        }
+    /// The decisions that are worth a look, by kind; those among the shown steps lead there.
+    fn worth_a_look(
+        &self,
+        params: &ReportParams,
+        subject: &Subject<'_>,
+        (shown_episode, shown): (usize, &Range<usize>),
+    ) -> Result<Vec<ReportWorth>, Error> {
+        let ask = Ask::default().horizon(params.horizon);
+        let run = self.path().map_or_else(|| "RUN".to_owned(), quoted_path);
+        let listed = |worth| -> Result<ReportWorth, Error> {
+            let found = self.find_in(subject, params.episode, worth, LISTED, &ask)?;
+            let decision = |decision: &FoundDecision| {
+                let (episode, step) = (decision.found.episode, decision.found.step);
+                let is_shown = episode == shown_episode && shown.contains(&step);
+                ReportDecision {
+                    place: match decision.seed {
+                        Some(seed) => format!("seed {seed}, step {step}"),
+                        None => format!("episode {episode}, step {step}"),
+                    },
+                    action: decision.action.clone(),
+                    sentence: decision.sentence.clone(),
+                    shown: is_shown.then(|| (step, decision.rival.clone())),
+                    command: format!("becausal explain {run} {}", decision.options()),
+                }
+            };
+            Ok(ReportWorth { worth, decisions: found.iter().map(decision).collect() })
+        };
+        Worth::ALL.into_iter().map(listed).collect()
     }
 
     fn scene_of(&self, subject: &Subject<'_>, episode: usize, step: usize) -> Option<String> {
@@ -215,10 +230,14 @@ impl Run {
     fn report_scores(&self, subject: &Subject<'_>) -> ReportScores {
         if !subject.played.is_empty() {
             let on = format!(
-                "{} that the policy played after the training",
-                counted(subject.played.len(), "episode")
+                "{} that {}",
+                counted(subject.played.len(), "episode"),
+                match self.policy_owner() {
+                    Some(owner @ PolicyOwner::Agent(_)) => format!("{} played anew", owner.words()),
+                    _ => "the policy played after the training".to_owned(),
+                }
             );
-            return ReportScores { scores: self.model().score(subject.data), on };
+            return ReportScores { scores: self.model().score(&subject.data), on };
         }
         let scored = self.scores();
         ReportScores { scores: scored.scores, on: scored.on.words().to_owned() }
@@ -259,10 +278,7 @@ impl Run {
             commands.push((command, "learned the world model".into()));
         }
         let run = quoted_path(path);
-        let which = match subject.played.get(episode) {
-            Some(played) => format!("--episode-seed {}", played.seed()),
-            None => format!("--episode {episode}"),
-        };
+        let which = subject.option(episode);
         commands.push((
             format!("becausal report {run} {which} -o {}", quoted_path(&params.file)),
             "makes a page about this episode".into(),
@@ -305,16 +321,18 @@ impl ScoredOn {
     }
 }
 
-impl Subject<'_> {
-    /// Which episode the page is about.
-    fn words(&self, episode: usize) -> String {
-        match self.played.get(episode) {
-            Some(played) => format!(
-                "An episode that the trained policy played from seed {}, always with its most likely action.",
-                played.seed()
-            ),
-            None => format!("Recorded episode {episode}, counted from 0."),
-        }
+/// Which episode the page is about.
+fn words(subject: &Subject<'_>, episode: usize, owner: Option<&PolicyOwner>) -> String {
+    match subject.played.get(episode) {
+        Some(played) => format!(
+            "An episode that {} played from seed {}, always with its most likely action.",
+            match owner {
+                Some(owner @ PolicyOwner::Agent(_)) => owner.words(),
+                _ => "the trained policy".to_owned(),
+            },
+            played.seed()
+        ),
+        None => format!("Recorded episode {episode}, counted from 0."),
     }
 }
 

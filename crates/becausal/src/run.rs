@@ -9,7 +9,7 @@
 //! | `data.parquet` | the transitions that were learned from, and those that were held out |
 //! | `graph.json` | the causal graph, with the evidence for every pair |
 //! | `world-model/` | the world model: weights as safetensors, and a manifest |
-//! | `policy/` | the policy of a training, in the same way |
+//! | `policy/` | the policy of a training, or of the agent that a fit was given, in the same way |
 //! | `audit.json` | how often its answers were right, once somebody audited it under its own policy |
 //! | `metrics.csv`, `events.out.tfevents.becausal` | the curves of a training; the second for TensorBoard |
 //! | `checkpoint.json`, `checkpoints/` | what a training needs to resume |
@@ -48,7 +48,7 @@ use becausal_core::env::{
 };
 use becausal_core::progress::{Listener, Progress};
 use becausal_core::trajectory::Trajectory;
-use becausal_core::{Environment, MemoryLimit, Policy, Schema, Transitions};
+use becausal_core::{Environment, MemoryLimit, Policy, Preset, Schema, Transitions};
 use becausal_discovery::CausalGraph;
 use becausal_explain::{Agent, Moment, Scale, Track};
 use becausal_learn::ActorCritic;
@@ -59,6 +59,7 @@ use crate::error::Error;
 use crate::fit::{FitSummary, Split, has_few_recordings};
 use crate::graph_view::GraphView;
 use crate::record::Record;
+use crate::saved_policy::{PolicyOwner, read_policy};
 use crate::train::TrainSummary;
 
 /// How often a run is read because another one took its place in the meantime.
@@ -314,6 +315,15 @@ impl Run {
         &self.record
     }
 
+    /// Whose way it was made: ours, or the paper's.
+    #[must_use]
+    pub fn preset(&self) -> Preset {
+        match &self.record {
+            Record::Fit(fit) => fit.preset,
+            Record::Train(config) => config.preset,
+        }
+    }
+
     /// What the variables are.
     #[must_use]
     pub fn schema(&self) -> &Arc<Schema> {
@@ -355,6 +365,40 @@ impl Run {
     pub fn with_policy(self, agent: Arc<dyn Policy + Send>) -> Result<Self, Error> {
         self.check_schema("policy", agent.schema())?;
         Ok(Self { agent: Some(agent), ..self })
+    }
+
+    /// The same run with the policy that lies in another one (see [`read_policy`]): questions, episodes and audits are
+    /// about that agent. Audits of this run's own policy say nothing about it. It is not part of what
+    /// [`save`](Self::save) writes.
+    ///
+    /// # Errors
+    /// When there is no policy, or it is one for another schema.
+    pub fn with_policy_of(self, path: impl AsRef<Path>) -> Result<Self, Error> {
+        let policy = read_policy(path, &self.schema)?;
+        Ok(Self { agent: Some(Arc::new(policy)), track: None, ..self })
+    }
+
+    /// The same run with the policy of the agent that it was fitted for.
+    pub(crate) fn of_agent(self, policy: Option<ActorCritic>) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// The policy that [`save`](Self::save) writes: of the training, or of the agent that the fit was given. `None` where
+    /// there is none, or an agent that was made elsewhere takes its place.
+    #[must_use]
+    pub fn own_policy(&self) -> Option<&ActorCritic> {
+        self.policy.as_ref().filter(|_| self.agent.is_none())
+    }
+
+    /// Whose policy answers, new episodes and audits are about; `None` in a run without one.
+    #[must_use]
+    pub fn policy_owner(&self) -> Option<PolicyOwner> {
+        self.policy()?;
+        Some(match &self.record {
+            _ if self.agent.is_some() => PolicyOwner::Agent(None),
+            Record::Fit(fit) => PolicyOwner::Agent(fit.policy.clone()),
+            Record::Train(_) => PolicyOwner::Training,
+        })
     }
 
     /// The same run with the environment that was recorded, where it is not a built-in one. It is not part

@@ -8,8 +8,9 @@ use becausal_core::MemoryLimit;
 use becausal_core::env::Options;
 use becausal_core::progress::{Advance, Listener, Progress};
 use becausal_core::text::counted;
+use becausal_discovery::Method;
 use becausal_envs::find;
-use becausal_learn::{EpochReport, Evaluation, Imagination, Settings};
+use becausal_learn::{EpochReport, Evaluated, Evaluation, Imagination, Settings};
 
 use crate::error::Error;
 use crate::memory::check_training;
@@ -21,6 +22,7 @@ pub struct TrainParams {
     options: Options,
     preset: String,
     model: Option<Imagination>,
+    method: Option<Method>,
     changes: Vec<(String, String)>,
     steps: Option<usize>,
     until: Option<f64>,
@@ -35,6 +37,7 @@ impl Default for TrainParams {
             options: Options::default(),
             preset: "default".to_owned(),
             model: None,
+            method: None,
             changes: Vec::new(),
             steps: None,
             until: None,
@@ -52,7 +55,7 @@ impl TrainParams {
         Self { options, ..self }
     }
 
-    /// The settings to begin with: `default`, or `paper` for those of the paper's table.
+    /// The settings to begin with: `default`, or `paper` for its method and the settings of its table.
     #[must_use]
     pub fn preset(self, preset: impl Into<String>) -> Self {
         Self { preset: preset.into(), ..self }
@@ -62,6 +65,12 @@ impl TrainParams {
     #[must_use]
     pub fn model(self, model: Imagination) -> Self {
         Self { model: Some(model), ..self }
+    }
+
+    /// The independence test; otherwise that of the preset.
+    #[must_use]
+    pub fn method(self, method: Method) -> Self {
+        Self { method: Some(method), ..self }
     }
 
     /// Changes settings, as TOML: `members = 3`. `source` is where they stand, for errors.
@@ -77,7 +86,7 @@ impl TrainParams {
         Self { steps: Some(steps), ..self }
     }
 
-    /// Stops when an evaluation reaches this mean return, as the environment pays.
+    /// Stops when a policy reaches this mean return, as the environment pays, in two evaluations with different episodes.
     #[must_use]
     pub fn until(self, until: f64) -> Self {
         Self { until: Some(until), ..self }
@@ -111,6 +120,7 @@ impl TrainParams {
             settings.change(toml, source)?;
         }
         settings.model = self.model.unwrap_or(settings.model);
+        settings.method = self.method.unwrap_or(settings.method);
         settings.steps = self.steps.unwrap_or(settings.steps);
         Ok(settings)
     }
@@ -125,8 +135,10 @@ pub struct TrainSummary {
     pub recorded_steps: usize,
     /// Epochs in all.
     pub epochs: usize,
-    /// The real steps after which an evaluation reached what was asked for.
+    /// The real steps after which a policy reached what was asked for in two evaluations.
     pub reached_at: Option<usize>,
+    /// The episodes of all evaluations that chose the policy, and their steps. They are not among the real steps.
+    pub evaluated: Evaluated,
     /// The best policy in new episodes.
     pub evaluation: Evaluation,
     /// Edges of the graph at the end.
@@ -183,7 +195,10 @@ pub fn train_policy(
     let path = path.as_ref();
     let settings = params.settings(entry.id)?;
     check_training(&settings, &entry.schema(), params.memory)?;
-    let training = TrainingRun::begin(path, entry, &params.options, &settings, params.seed)?;
+    // Whatever is no preset has no settings either.
+    let preset = params.preset.parse().unwrap_or_default();
+    let begun = (preset, &settings);
+    let training = TrainingRun::begin(path, entry, &params.options, begun, params.seed)?;
     learn(training, params)
 }
 
@@ -214,15 +229,11 @@ fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Trained, Error> {
         params.progress.advance(&Advance { task, unit: "steps", done, total, note }).is_break()
     };
     run.training.progress = params.progress.clone();
+    run.training.until = params.until;
     let mut stopped = tell("train", run.training.real_steps, "");
-    let mut reached_at = None;
-    while !run.training.is_done() && reached_at.is_none() && !stopped {
+    while !run.training.is_done() && run.training.reached_at().is_none() && !stopped {
         let report = run.run_epoch()?;
         stopped = tell("train", report.real_steps, &note(&report));
-        let mean = report.evaluation.as_ref().map(Evaluation::native_mean);
-        if mean.zip(params.until).is_some_and(|(mean, until)| mean >= until) {
-            reached_at = Some(report.real_steps);
-        }
     }
     if stopped {
         run.write_policy()?;
@@ -235,7 +246,8 @@ fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Trained, Error> {
         real_steps: run.training.real_steps,
         recorded_steps: concluded.data.len() - run.training.data.len(),
         epochs: run.training.epoch,
-        reached_at,
+        reached_at: run.training.reached_at(),
+        evaluated: run.training.evaluated,
         evaluation,
         edges: concluded.graph.as_ref().map(|graph| graph.edges().count()),
         learning_seconds,
@@ -252,11 +264,21 @@ fn note(report: &EpochReport) -> String {
     if let Some(evaluation) = &report.evaluation {
         let _ = write!(text, ", evaluation {:.2}", evaluation.native_mean());
     }
+    if let Some(confirmation) = &report.confirmation {
+        let _ = write!(text, ", in other episodes {:.2}", confirmation.native_mean());
+    }
+    if report.evaluated.episodes > 0 {
+        let episodes = counted(report.evaluated.episodes, "evaluation episode");
+        let _ = write!(text, ", {episodes} so far");
+    }
     if let Some(likelihood) = report.log_likelihood {
         let _ = write!(text, ", model log-likelihood {likelihood:.2}");
     }
     if let Some(edges) = report.edges {
         let _ = write!(text, ", {}", counted(edges, "edge"));
+    }
+    if let Some(edges) = report.edges_in_use.filter(|edges| report.edges != Some(*edges)) {
+        let _ = write!(text, " ({edges} in use)");
     }
     text
 }

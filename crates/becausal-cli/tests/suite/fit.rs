@@ -44,6 +44,34 @@ fn a_run_has_all_that_explaining_needs() {
 }
 
 #[test]
+fn the_papers_method_is_one_flag_and_the_run_remembers_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    done(at, &["collect", "AimTest-v0", "-n", "600", "-o", "data.parquet", "-q"]);
+    let text = small_fit(at, &["fit", "data.parquet", "-o", "run", "--preset", "paper"]);
+    assert!(
+        text.contains("made by the paper's method: edges by fcit with p at most 0.05"),
+        "{text}"
+    );
+    let config = fs::read_to_string(at.join("run/config.toml")).expect("a record");
+    assert!(
+        config.contains("preset = \"paper\"") && config.contains("method = \"fcit\""),
+        "{config}"
+    );
+    let ask =
+        |more: &[&str]| done(at, &[&["explain", "run", "--step", "3", "--json"], more].concat());
+    let attention = ask(&[]);
+    assert_eq!(ask(&["--influence", "attention", "--preset", "paper"]), attention);
+    assert_ne!(ask(&["--influence", "effect"]), attention);
+    assert_ne!(ask(&["--preset", "default"]), attention);
+    let words = refused(at, &["explain", "run", "--step", "3", "--influence", "magic"], 2);
+    assert!(words.contains("influence cannot be measured by `magic`"), "{words}");
+    let text = small_fit(at, &["fit", "data.parquet", "-o", "run", "--method", "fcit", "--json"]);
+    let value: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&value["preset"], &value["method"]), (&"default".into(), &"fcit".into()));
+}
+
+#[test]
 fn the_same_seed_gives_the_same_run_on_any_number_of_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = folder.path();

@@ -9,6 +9,7 @@ mod fit;
 #[cfg(unix)]
 mod interrupt;
 mod limits;
+mod policy;
 mod report;
 mod scripts;
 mod train;

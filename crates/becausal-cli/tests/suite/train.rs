@@ -100,7 +100,7 @@ fn mistakes_are_told_before_anything_is_learned() {
     assert!(!path.join("r").exists());
     let wrong =
         refused(path, &["collect", "CartPole-v1", "-n", "5", "-o", "c.csv", "--policy", "r"], 1);
-    assert!(wrong.contains("is not a run directory"), "{wrong}");
+    assert!(wrong.contains("there is no such file or folder"), "{wrong}");
 }
 
 #[test]
@@ -110,4 +110,6 @@ fn until_stops_and_reports_the_steps() {
     let output: serde_json::Value = serde_json::from_str(&output).expect("one line of JSON");
     assert_eq!(output["reached_at"], output["real_steps"]);
     assert_eq!(output["epochs"], 1);
+    assert_eq!(output["evaluation_episodes"], 6, "two evaluations of three episodes");
+    assert!(output["evaluation_steps"].as_u64().is_some_and(|steps| steps >= 6), "{output}");
 }

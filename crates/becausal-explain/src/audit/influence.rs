@@ -5,7 +5,6 @@ use becausal_core::env::Environment;
 use becausal_model::{Dynamics, Influence};
 
 use super::score::{Measure, Sums};
-use crate::ask::Ask;
 use crate::error::ExplainError;
 use crate::scale::Scale;
 
@@ -76,6 +75,8 @@ pub(super) struct Influences<'a> {
     pub scale: &'a Scale,
     /// The smallest change that counts, as a share of the standard deviation.
     pub threshold: f64,
+    /// Only influences above this count.
+    pub tau: f64,
 }
 
 impl Influences<'_> {
@@ -92,7 +93,7 @@ impl Influences<'_> {
             return Ok(None);
         }
         let base = effects(&mut here, action)?;
-        let tau = Ask::default().tau;
+        let tau = self.tau;
         let local = self.dynamics.influence(&state, action);
         let attention = self.dynamics.attention(action);
         let mut sums = [Sums::default(); Voice::ALL.len()];

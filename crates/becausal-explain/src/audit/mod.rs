@@ -40,6 +40,8 @@ use self::findings::{Findings, Source};
 use self::group::groups;
 use self::influence::{Influences, Substitutes, Voice};
 use self::score::Sums;
+use crate::ask::Ask;
+use crate::chain::check_tau;
 use crate::error::ExplainError;
 use crate::scale::{NEGLIGIBLE, Scale};
 use crate::tally::Tally;
@@ -58,6 +60,8 @@ pub struct AuditParams {
     pub seed: u64,
     /// A change counts when it is more than this share of the variable's standard deviation in the data.
     pub threshold: f64,
+    /// The threshold of influences, from 0 to 1: only those above it count.
+    pub tau: f64,
     /// The thresholds of the curve.
     pub thresholds: Vec<f64>,
     /// The maximum number of other actions to try in a state. If there are more, an evenly spaced
@@ -92,6 +96,7 @@ impl Default for AuditParams {
             discount: 1.0,
             seed: 0,
             threshold: NEGLIGIBLE,
+            tau: Ask::default().tau,
             thresholds: vec![0.001, 0.003, 0.01, 0.03, 0.1, 0.3],
             most_actions: 16,
             longest_episode: 1000,
@@ -192,6 +197,7 @@ pub fn audit<E: Environment>(
     if schema.rewards().is_empty() {
         return Err(ExplainError::Audit("the schema has no reward terms".into()));
     }
+    check_tau(params.tau)?;
     let mut params = params.clone();
     if !params.thresholds.contains(&params.threshold) {
         params.thresholds.push(params.threshold);
@@ -220,6 +226,7 @@ pub fn audit<E: Environment>(
         substitutes: &substitutes,
         scale: &scale,
         threshold: params.threshold,
+        tau: params.tau,
     };
     let tracker = Tracker::new(&params.progress, "audit", "states", places.len());
     // Environments may not be `Sync`, so each case gets its own copy beforehand.

@@ -2,11 +2,10 @@
 
 use super::causal_chain::Chain;
 use super::error::ChainError;
-use becausal_core::Policy;
 use becausal_core::schema::{Role, Schema, suggestion};
 use becausal_core::trajectory::{Trajectory, TrajectoryError};
 use becausal_core::{Node, Part, Shape};
-use becausal_model::{Dynamics, Influence};
+use becausal_model::Influence;
 
 /// How an influence comes about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,28 +124,6 @@ impl ExtendedGraph {
             push_rewards(&mut edges, trajectory.schema(), step);
         }
         Ok(Self { trajectory, tau, origin, edges })
-    }
-
-    /// The graph of a trajectory, from a model of its steps and a policy for its actions.
-    ///
-    /// # Errors
-    /// When `tau` is not between 0 and 1.
-    pub fn of(
-        dynamics: &dyn Dynamics,
-        policy: Option<&dyn Policy>,
-        trajectory: Trajectory,
-        tau: f64,
-        origin: Origin,
-    ) -> Result<Self, ChainError> {
-        check_tau(tau)?;
-        let influences: Vec<Influence> = trajectory
-            .steps()
-            .iter()
-            .map(|step| dynamics.influence(&step.state, &step.action))
-            .collect();
-        let choices = policy.map(|policy| super::choices(policy, &trajectory));
-        let parents = |effect| dynamics.parents(effect);
-        Self::new(trajectory, parents, &influences, choices.as_deref(), tau, origin)
     }
 
     /// What happened.

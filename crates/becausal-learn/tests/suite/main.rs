@@ -19,7 +19,7 @@ fn learning_raises_the_return() {
     let agent = ActorCritic::new(schema, &[32, 32], &mut stream).expect("an agent");
     let mut learner = Learner::new(agent);
     let mean_return = |agent: &ActorCritic| {
-        evaluate(agent, &environment, 20, 7, 0).expect("an evaluation").mean()
+        evaluate(agent, &environment, 20, 7, &[0]).expect("an evaluation").mean()
     };
     let before = mean_return(&learner.agent);
     let mut options = PpoOptions {

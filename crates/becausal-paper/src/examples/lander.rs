@@ -1,6 +1,5 @@
 //! The paper's figures 3a and 4: LunarLander-Continuous.
 
-use becausal::env::{Pilot, find};
 use becausal::explain::Why;
 use becausal::explain::chain::{Chain, Node, Part, Way};
 use becausal::progress::Listener;
@@ -12,7 +11,7 @@ use crate::number::{brief, count, counted};
 
 use super::edges::{Published, claim, is_edge, pair_words};
 use super::folder::{FIRST_FILE, Folder};
-use super::study::{HORIZON, Study, Subject, evaluation_words};
+use super::study::{HORIZON, Study, Subject, evaluation_words, trained_policy};
 use super::{Size, list, texts};
 
 const ID: &str = "LunarLanderContinuous-v3";
@@ -29,6 +28,8 @@ const VELOCITIES: [(&str, &str); 3] = [("vx", "x"), ("vy", "y"), ("v_angle", "an
 /// The lander's figures.
 pub struct Lander {
     study: Study,
+    /// Real steps that the policy was trained on.
+    training_steps: usize,
     /// The chain to the two rewards.
     why: Why,
     /// The chain of the same step to all rewards.
@@ -39,7 +40,8 @@ pub struct Lander {
 
 impl Lander {
     pub fn measure(listener: &Listener, size: &Size) -> Result<Self, Failure> {
-        let policy = Box::new(Pilot::of(&find(ID)?.schema()).ok_or("no lander to fly")?);
+        let (policy, training_steps) = trained_policy(listener, ID, size.lander_training_steps)?;
+        let policy = Box::new(policy);
         let subject = Subject { id: ID, policy, rows: size.lander_rows, eta: ETA };
         let study = Study::of(listener, size, subject)?;
         let legs = [study.slot("legs[0]")?, study.slot("legs[1]")?];
@@ -49,7 +51,7 @@ impl Lander {
         })?;
         let why = study.why(&study.model, place, &REWARDS)?;
         let why_all_rewards = study.why(&study.model, place, &[])?;
-        Ok(Self { study, why, why_all_rewards, compared })
+        Ok(Self { study, training_steps, why, why_all_rewards, compared })
     }
 
     /// Writes pictures and data.
@@ -78,9 +80,10 @@ impl Lander {
             ]),
             measured: vec![
                 Piece::Text(format!(
-                    "{} of the rule-based pilot that comes with Gymnasium's environment (return \
-                     {}, {}). {} {} of {} pairs are edges. {}",
+                    "{} of a policy trained without a model on {} (return {}, {}). {} {} of {} pairs are \
+                     edges. {}",
                     counted(study.data.len(), "transition"),
+                    counted(self.training_steps, "real step"),
                     brief(study.mean_return),
                     evaluation_words(),
                     study.method_words(),

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::comparison::{Agreement, Claim, ComparisonSection, Piece};
-use crate::curves::{self, Curve, Curves, MODELS, name, of_model};
+use crate::curve::Curve;
+use crate::curves::{self, Curves, MODELS, name, of_model};
 use crate::number::{brief, count, counted, mean_and_deviation, percent};
 
 use super::folder::Folder;
@@ -52,7 +53,9 @@ impl Learning {
             output: folder.path().join("curves"),
             env: environments.to_vec(),
             seeds: size.seeds.to_vec(),
+            model: Vec::new(),
             preset: "default".to_owned(),
+            resume: false,
             quick: size.quick,
         };
         let change = size.quick.then_some(QUICK_SETTINGS);

@@ -7,6 +7,7 @@ mod full_graph;
 mod lander;
 mod learning;
 mod marines;
+mod measured;
 mod rules;
 mod study;
 mod table;
@@ -19,9 +20,10 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::benchmark::environments;
 use crate::comparison::{Agreement, Claim, Comparison, Piece};
 use crate::number::brief;
-use crate::{Common, Failure, curves, progress};
+use crate::{Common, Failure, progress};
 
 use folder::{Folder, PAGE};
 use lander::Lander;
@@ -37,8 +39,11 @@ pub struct Arguments {
     output: PathBuf,
     /// An environment of the learning curves (repeatable; the landers take hours; default:
     /// CartPole-v1)
-    #[arg(long, value_name = "ENV", value_parser = curves::environments())]
+    #[arg(long, value_name = "ENV", value_parser = environments())]
     env: Vec<String>,
+    /// A folder with the table of `becausal-paper tradeoff` or `ladder`, to show on the page (repeatable)
+    #[arg(long, value_name = "DIR")]
+    measured: Vec<PathBuf>,
     /// A small version that takes seconds: does everything work?
     #[arg(long)]
     quick: bool,
@@ -47,6 +52,8 @@ pub struct Arguments {
 /// How much is done.
 struct Size {
     quick: bool,
+    /// Real steps that the lander's policy is trained on.
+    lander_training_steps: usize,
     lander_rows: usize,
     /// Real steps that Build-Marine's policy is trained on.
     marine_training_steps: usize,
@@ -64,6 +71,7 @@ struct Size {
 
 const FULL_SIZE: Size = Size {
     quick: false,
+    lander_training_steps: 500_000,
     lander_rows: 150_000,
     marine_training_steps: 60_000,
     marine_rows: 20_000,
@@ -76,6 +84,7 @@ const FULL_SIZE: Size = Size {
 
 const QUICK_SIZE: Size = Size {
     quick: true,
+    lander_training_steps: 2048,
     lander_rows: 1000,
     marine_training_steps: 1280,
     marine_rows: 600,
@@ -88,6 +97,8 @@ const QUICK_SIZE: Size = Size {
 
 pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     let started = Instant::now();
+    // A mistake in these shows at once.
+    let measured = measured::sections(&arguments.measured)?;
     let folder = Folder::create(&arguments.output)?;
     let size = if arguments.quick { QUICK_SIZE } else { FULL_SIZE };
     let listener = progress::lines(common.quiet);
@@ -98,7 +109,9 @@ pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     };
     let time = if arguments.quick { "some seconds" } else { "about 12 minutes on two cores" };
     say(&format!("the paper's figures, reproduced: {time}"));
-    say("LunarLander-Continuous: record a pilot with noise, discover the graph, fit the model");
+    say(
+        "LunarLander-Continuous: train a policy, record it with noise, discover the graph, fit the model",
+    );
     let lander = Lander::measure(&listener, &size)?;
     lander.write(&folder)?;
     say("Build-Marine: train a policy, record it with noise, discover the graph, fit the models");
@@ -119,7 +132,7 @@ pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     let page = Comparison {
         title: "The paper and becausal, side by side".to_owned(),
         introduction: introduction(arguments),
-        sections: vec![
+        sections: [
             lander_graph,
             lander_chain,
             marines_graph,
@@ -127,7 +140,10 @@ pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
             marines_full,
             table.section(),
             learning.section()?,
-        ],
+        ]
+        .into_iter()
+        .chain(measured)
+        .collect(),
         commands: commands(arguments),
     };
     folder.text(PAGE, &page.html())?;
@@ -191,6 +207,12 @@ fn introduction(arguments: &Arguments) -> Vec<String> {
 fn commands(arguments: &Arguments) -> Vec<(String, String)> {
     let quick = if arguments.quick { " --quick" } else { "" };
     let environments: Vec<String> = arguments.env.iter().map(|id| format!(" --env {id}")).collect();
+    let measured: Vec<String> = arguments
+        .measured
+        .iter()
+        .map(|folder| format!(" --measured {}", folder.display()))
+        .collect();
+    let environments = [environments, measured].concat();
     let folder = arguments.output.display();
     vec![
         (
@@ -201,6 +223,15 @@ fn commands(arguments: &Arguments) -> Vec<(String, String)> {
         (
             "becausal-paper curves -o curves".to_owned(),
             "the learning curves of all four environments; takes hours".to_owned(),
+        ),
+        (
+            "becausal-paper tradeoff -o measured".to_owned(),
+            "what a sparse graph costs; --measured shows it on this page".to_owned(),
+        ),
+        (
+            "becausal-paper ladder -o measured".to_owned(),
+            "from the paper's method to ours, one change at a time; --measured shows it on this page"
+                .to_owned(),
         ),
     ]
 }

@@ -103,7 +103,7 @@ impl Study {
     /// The paper's counter-example, fitted to the same episodes: every effect reads every cause, and
     /// nothing is pruned.
     pub fn full_model(&self, listener: &Listener, size: &Size) -> Result<WorldModel, Failure> {
-        let params = ModelParams { prune: 1.0, ..model_params(listener, size) };
+        let params = ModelParams { hold: 0.0, prune: 1.0, ..model_params(listener, size) };
         Ok(WorldModel::fit(&self.learned, ModelKind::Full, &self.structure, &params)?.0)
     }
 

@@ -1,5 +1,6 @@
 //! The paper's Table 1: is the influence under each action recovered?
 
+use becausal::Preset;
 use becausal::progress::Listener;
 
 use crate::Failure;
@@ -21,7 +22,8 @@ impl AimTable {
         let arguments = aim::Arguments {
             rows: size.aim_rows,
             seeds: size.seeds.to_vec(),
-            steps: size.fit_steps,
+            steps: Some(size.fit_steps),
+            preset: Preset::Default,
         };
         let scores = aim::measure(listener, &arguments)?;
         Ok(Self { arguments, scores })

@@ -42,6 +42,18 @@ fn every_method_gets_a_row_and_an_entry() {
 }
 
 #[test]
+fn the_papers_method_has_its_own_test_and_threshold() {
+    let folder = folder();
+    let small = ["aim", "--preset=paper", "--rows=600", "--seeds=1", "--steps=10", "-q", "--json"];
+    let value: Value = serde_json::from_str(&done(folder.path(), &small)).expect("JSON");
+    assert_eq!((&value["preset"], &value["method"]), (&"paper".into(), &"fcit".into()));
+    assert_eq!(value["eta"], 0.2);
+    // Weights that were hardly trained are alike for all parents: every parent is above the threshold.
+    let methods = &value["methods"];
+    assert_eq!(methods["causal_attention"]["accuracy"], methods["action_blind"]["accuracy"]);
+}
+
+#[test]
 fn failures_and_wrong_usage_have_their_own_exit_codes() {
     let folder = folder();
     let at = folder.path();

@@ -28,6 +28,32 @@ fn every_kind_of_training_gets_the_same_steps_and_a_row() {
     }
     assert_eq!(last.len(), 4);
     assert!(last.values().all(|steps| steps == "800"), "{last:?}");
+    let edges = folder.path().join("c/CartPole-v1-edges.csv");
+    let edges = fs::read_to_string(edges).expect("the pairs of every epoch");
+    let of_full = |line: &str| line.starts_with("full,") && line.ends_with(",20,20");
+    assert!(edges.lines().any(of_full), "the full graph uses all 20 pairs\n{edges}");
+    assert!(!edges.contains("none,"), "no model, no edges");
+    assert!(output.contains("Causal graph, each seed, of 20 pairs: "), "{output}");
+
+    // What is done is not done again; other settings do not continue it.
+    let quick = ["curves", "--quick", "--env=CartPole-v1", "--seeds=3", "-q", "-o", "c"];
+    assert_eq!(done(folder.path(), &[&quick[..], &["--resume"]].concat()), output);
+    let paper = [&quick[..], &["--resume", "--preset=paper"]].concat();
+    let text = refused(folder.path(), &paper, 1);
+    assert!(text.contains("was made with other settings"), "{text}");
+}
+
+#[test]
+fn an_ablation_takes_one_setting_away_at_a_time() {
+    let folder = folder();
+    let quick = ["ablation", "--quick", "--env=CartPole-v1", "--seeds=3", "-q", "-o", "a"];
+    let output = done(folder.path(), &quick);
+    let lines: Vec<&str> = output.lines().collect();
+    assert!(lines[1].starts_with("ours ") && lines[2].starts_with("eta = 0.001 "), "{output}");
+    assert!(lines[3].starts_with("Return: "), "CartPole has no other such setting\n{output}");
+    let csv =
+        fs::read_to_string(folder.path().join("a/CartPole-v1-ablation.csv")).expect("a table");
+    assert!(csv.lines().any(|line| line.starts_with("eta = 0.001,3,800,")), "{csv}");
 }
 
 #[test]

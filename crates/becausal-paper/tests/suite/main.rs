@@ -5,6 +5,8 @@ mod aim;
 mod common;
 mod curves;
 mod examples;
+mod ladder;
+mod tradeoff;
 
 /// The program that is tested.
 const PROGRAM: &str = "becausal-paper";

@@ -184,9 +184,15 @@ class Run:
     @property
     def data(self) -> Log: ...
     @property
+    def preset(self) -> str: ...
+    @property
+    def method(self) -> Optional[str]: ...
+    @property
     def path(self) -> Any: ...
     @property
     def has_policy(self) -> bool: ...
+    @property
+    def policy_owner(self) -> Optional[str]: ...
     @property
     def has_environment(self) -> bool: ...
     @property
@@ -202,6 +208,8 @@ class Run:
         tau: Optional[float] = None,
         rewards: _Rewards = None,
         discount: Optional[float] = None,
+        influence: Optional[str] = None,
+        preset: Optional[str] = None,
     ) -> Answer: ...
     def why_not(
         self,
@@ -212,6 +220,8 @@ class Run:
         tau: Optional[float] = None,
         rewards: _Rewards = None,
         discount: Optional[float] = None,
+        influence: Optional[str] = None,
+        preset: Optional[str] = None,
     ) -> Answer: ...
     def what_if(
         self,
@@ -222,6 +232,8 @@ class Run:
         tau: Optional[float] = None,
         rewards: _Rewards = None,
         discount: Optional[float] = None,
+        influence: Optional[str] = None,
+        preset: Optional[str] = None,
     ) -> Answer: ...
     def find(self, what: str, *, count: int = 10) -> list[dict[str, Any]]: ...
     def until_action(
@@ -234,7 +246,7 @@ class Run:
         horizon: int = 5,
         discount: float = 1.0,
         seed: int = 0,
-        policy: Optional[str] = None,
+        policy: Optional[_Path] = None,
         progress: _Progress = None,
     ) -> Audit: ...
     def report(
@@ -291,6 +303,8 @@ def fit(
     log: Log,
     *,
     seed: int = 0,
+    preset: str = "default",
+    method: Optional[str] = None,
     eta: Optional[float] = None,
     graph: Union[None, Graph, _Path] = None,
     model: str = "causal",
@@ -299,15 +313,21 @@ def fit(
     held_out: Optional[float] = None,
     test: Optional[Log] = None,
     compare: bool = False,
+    policy: Any = None,
+    env: Any = None,
+    normalize: Any = None,
     progress: _Progress = None,
 ) -> Run: ...
-def discover(log: Log, *, seed: int = 0, eta: Optional[float] = None, progress: _Progress = None) -> Graph: ...
+def discover(
+    log: Log, *, seed: int = 0, method: str = "auto", eta: Optional[float] = None, progress: _Progress = None
+) -> Graph: ...
 def open(path: _Path, *, progress: _Progress = None) -> Run: ...
 def train(
     environment: str,
     path: _Path,
     *,
     preset: str = "default",
+    method: Optional[str] = None,
     steps: Optional[int] = None,
     until: Optional[float] = None,
     seed: int = 0,

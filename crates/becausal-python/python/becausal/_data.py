@@ -95,18 +95,18 @@ def read(
         name = str(getattr(getattr(source, "spec", None), "dataset_id", "Minari"))
         env_spec = getattr(getattr(source, "spec", None), "env_spec", None)
         name = env_spec.id if env_spec is not None else name
-        return _from_episodes(source.iterate_episodes(), env, spaces, name, schema, names, actions, reward, end, angles, policy)
+        return _from_episodes(source.iterate_episodes(), env, spaces, name, schema, names, actions, reward, end, angles, policy, normalize)
     if _is_buffer(source, "next_observations"):
         only_episodes()
         return _from_episodes(
             _replay_episodes(source), env, (source.observation_space, source.action_space), "replay buffer",
-            schema, names, actions, reward, end, angles, policy,
+            schema, names, actions, reward, end, angles, policy, normalize,
         )  # fmt: skip
     if _is_buffer(source, "episode_starts"):
         only_episodes()
         return _from_episodes(
             _rollout_episodes(source, normalize), env, (source.observation_space, source.action_space), "rollout buffer",
-            schema, names, actions, reward, end, angles, policy, [_NO_ENDS],
+            schema, names, actions, reward, end, angles, policy, normalize, [_NO_ENDS],
         )  # fmt: skip
     if isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names"):
         if schema is None:
@@ -124,7 +124,7 @@ def read(
         return _becausal.assemble(columns, schema, ignore, missing)
     if isinstance(source, Iterable) and not isinstance(source, np.ndarray):
         only_episodes()
-        return _from_episodes(source, env, None, "episodes", schema, names, actions, reward, end, angles, policy)
+        return _from_episodes(source, env, None, "episodes", schema, names, actions, reward, end, angles, policy, normalize)
     raise ArgumentError(
         f"cannot read {type(source).__name__}: expected the path of a file, a dict of arrays, a frame, a Minari dataset, "
         "a buffer of SB3, or a list of episodes"
@@ -330,6 +330,7 @@ def _from_episodes(
     end: Optional[str],
     angles: Optional[Sequence[str]],
     policy: Any,
+    normalize: Any,
     notes: Sequence[str] = (),
 ) -> _becausal.Log:
     if env is not None:
@@ -356,6 +357,9 @@ def _from_episodes(
             continue
         terminations = _get(episode, "terminations", "terminated")
         truncations = _get(episode, "truncations", "truncated")
+        for told, flags in (("terminations", terminations), ("truncations", truncations)):
+            if flags is not None and np.size(flags) not in (1, count):
+                raise DataError(f"episode {number} has {count} rewards and {np.size(flags)} {told}, expected as many")
         if isinstance(observations, (list, tuple)) and not hasattr(views.observation_space, "spaces"):
             observations = np.stack([np.asarray(one) for one in observations])
         elif isinstance(observations, list):
@@ -373,6 +377,8 @@ def _from_episodes(
                 f"episode {number}: observations of {flat.shape[1]} numbers, expected {views.state.width}: one more "
                 f"observation than rewards ({count}), each of {views.observation_space}"
             )
+        if not (np.isfinite(flat).all() and np.isfinite(rewards).all()):
+            raise DataError(f"episode {number} has observations or rewards that are not finite numbers")
         if isinstance(acted, list):
             acted = views.action.stack(acted)
         try:
@@ -407,7 +413,7 @@ def _from_episodes(
     said = [*notes, *outcomes.notes, *outcomes.rules]
     if env is None:
         return log._with(notes=said)
-    return log._with(Adapter(maker, views, outcomes, log.schema), adapter_of(policy, views), None, said)
+    return log._with(Adapter(maker, views, outcomes, log.schema), adapter_of(policy, views, normalize), None, said)
 
 
 # ---- out ------------------------------------------------------------------------------------------------

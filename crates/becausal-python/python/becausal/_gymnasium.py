@@ -183,7 +183,7 @@ class Outcomes:
             } | self.variables
             expression = _number(values[-1])
             for value, label in list(zip(values, labels))[-2::-1]:
-                expression = f"if(paid == {json.dumps(label)}, {_number(value)}, {expression})"
+                expression = f'if(paid == "{label}", {_number(value)}, {expression})'
             self.terms = {"paid": expression}
         else:
             self.variables = {"paid": {"kind": "continuous", "label": "reward paid"}} | self.variables

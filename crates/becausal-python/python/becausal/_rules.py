@@ -7,7 +7,6 @@ trees of half the episodes say it in the other half, its expression is exact whe
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence, Union
@@ -20,7 +19,7 @@ _MIN_ROWS = 20
 #: Questions on the way to an answer, and answers, at most: a longer rule is not one that anybody would read.
 _MAX_DEPTH, _MAX_LEAVES = 6, 12
 
-#: Wrong answers of a rule of half the episodes in all of them, at most, as a share of the rows of the rarest value. A
+#: Wrong answers of a rule of half the episodes in the other half, at most, as a share of the rows of the rarest value. A
 #: threshold that lies between two numbers of one half need not lie between those of the other.
 _MAX_MISSED = 0.05
 
@@ -51,9 +50,12 @@ def rule_of(
         return None
     is_label = np.array([bool(column["labels"]) for column in columns])
     half = episodes % 2 == 0
-    for part in (half, ~half):
-        tree = _grown(values[part], answers[part], is_label, _MAX_DEPTH)
-        if tree is None or (_answered(tree, values, is_label) != answers).sum() > _MAX_MISSED * rows.min():
+    for seen, unseen in ((half, ~half), (~half, half)):
+        tree = _grown(values[seen], answers[seen], is_label, _MAX_DEPTH) if seen.any() and unseen.any() else None
+        if tree is None:
+            return None
+        wrong = (_answered(tree, values[unseen], is_label) != answers[unseen]).sum()
+        if wrong > _MAX_MISSED * rows.min():
             return None
     tree = _grown(values, answers, is_label, _MAX_DEPTH)
     if tree is None or _leaves(tree) > _MAX_LEAVES:
@@ -133,10 +135,15 @@ def _leaves(tree: _Tree) -> int:
     return _leaves(tree.yes) + _leaves(tree.no) if isinstance(tree, _Split) else 1
 
 
+def _quoted(label: str) -> str:
+    """A label in an expression, which knows no escapes; a schema refuses labels with quotation marks."""
+    return f'"{label}"'
+
+
 def _question(split: _Split, columns: Sequence[Mapping[str, Any]]) -> str:
     column = columns[split.column]
     if column["labels"]:
-        return f"{column['name']} == {json.dumps(column['labels'][int(split.at)])}"
+        return f"{column['name']} == {_quoted(column['labels'][int(split.at)])}"
     return str(column["name"]) if column["kind"] == "boolean" else f"{column['name']} > {split.at!r}"
 
 
@@ -158,9 +165,9 @@ def _condition(way: Sequence[tuple[int, float, bool]], columns: Sequence[Mapping
         if column["labels"]:
             left = [int(split) for split in yes] or [n for n in range(len(column["labels"])) if n not in no]
             if len(left) == 1:
-                parts.append(f"{name} == {json.dumps(column['labels'][left[0]])}")
+                parts.append(f"{name} == {_quoted(column['labels'][left[0]])}")
             else:
-                parts += [f"{name} != {json.dumps(column['labels'][int(split)])}" for split in no]
+                parts += [f"{name} != {_quoted(column['labels'][int(split)])}" for split in no]
         elif column["kind"] == "boolean":
             parts.append(name if yes else f"!{name}")
         else:

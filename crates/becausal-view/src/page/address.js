@@ -10,17 +10,30 @@ const Address = (() => {
       if (last && last.action === action) last.count += 1;
       else runs.push({ action, count: 1 });
     }
-    return runs.map(({ action, count }) => encodeURIComponent(action) + (count > 1 ? `*${count}` : '')).join(' ');
+    const encoded = (action) => encodeURIComponent(action).replaceAll('*', '%2A');
+    return runs.map(({ action, count }) => encoded(action) + (count > 1 ? `*${count}` : '')).join(' ');
   }
+
+  // The most actions by hand that the server takes.
+  const LONGEST = 5000;
 
   function unpacked(text) {
     const actions = [];
     for (const part of text.split(' ').filter(Boolean)) {
       const [action, count] = part.split('*');
-      const times = Math.min(Number(count ?? 1) || 0, 5000 - actions.length);
-      for (let at = 0; at < times; at += 1) actions.push(decodeURIComponent(action));
+      const times = Math.min(Number(count ?? 1) || 0, LONGEST - actions.length);
+      for (let at = 0; at < times; at += 1) actions.push(decoded(action));
     }
     return actions;
+  }
+
+  // An address may have been cut anywhere; what cannot be decoded is refused by the server, in words.
+  function decoded(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
   }
 
   const whole = (text) => (/^\d{1,15}$/.test(text ?? '') ? Number(text) : undefined);

@@ -7,6 +7,7 @@ const CausalMap = (() => {
   const ROW = 30;
   // With more pairs that cannot be told than this, the influences would not be seen behind them.
   const FEW = 40;
+  let chosen = 0;
   let graph;
   let tell;
   let drawn = 0;
@@ -117,11 +118,14 @@ const CausalMap = (() => {
   async function choosePair(name) {
     const pair = graph?.pairs.find((one) => key(one) === name);
     if (!pair) return;
+    // What comes after another pair or variable was chosen is not shown.
+    const choice = chosen += 1;
     mark((part) => part.dataset.pair === name, (part) => [`cause:${pair.cause}`, `effect:${pair.effect}`].includes(part.dataset.variable));
     const place = byId('evidence');
     place.replaceChildren(element('h3', {}, name), element('p', { class: 'soft' }, 'Looking at the data …'));
     try {
       const found = await Server.post('page/pair', { cause: pair.cause, effect: pair.effect });
+      if (choice !== chosen) return;
       const facts = [['verdict', found.verdict === 'edge' ? 'influence' : 'cannot be told'], ['strength', found.strength.toFixed(2)], ['p', probability(found.p)]];
       if (found.confidence !== null) facts.push(['in bootstrap samples', `${(100 * found.confidence).toFixed(0)} %`]);
       place.replaceChildren(element('h3', {}, name),
@@ -135,11 +139,12 @@ const CausalMap = (() => {
       const where = await Server.post('page/acts', { cause: pair.cause, effect: pair.effect });
       more.replaceWith(acts(where));
     } catch (error) {
-      place.replaceChildren(element('h3', {}, name), element('p', {}, error.message));
+      if (choice === chosen) place.replaceChildren(element('h3', {}, name), element('p', {}, error.message));
     }
   }
 
   function chooseVariable(name) {
+    chosen += 1;
     const [side, variable] = [name.slice(0, name.indexOf(':')), name.slice(name.indexOf(':') + 1)];
     const near = graph?.pairs.filter((pair) => pair[side] === variable) ?? [];
     const other = side === 'cause' ? 'effect' : 'cause';

@@ -14,6 +14,7 @@ const Play = (() => {
   let keys = new Map();
   let sliders = new Map();
   let last;
+  let accepted;
 
   function actions() {
     const place = byId('play-actions');
@@ -49,11 +50,13 @@ const Play = (() => {
   // One request at a time; keys that come faster are added to the next one.
   const ask = Server.newest('page/play', (value, body) => {
     last = value;
+    accepted = { seed: body.seed, actions: body.actions.slice(0, value.steps) };
     // An episode that ended takes no further actions.
     if (value.over && hand.seed === body.seed) hand.actions = hand.actions.slice(0, value.steps);
     show(value);
-  }, (error) => {
-    hand.actions.pop();
+  }, (error, body) => {
+    // Back to what was last accepted.
+    if (hand.seed === body.seed) hand.actions = accepted?.seed === hand.seed ? [...accepted.actions] : [];
     tell.trouble(error);
   });
 
@@ -81,14 +84,14 @@ const Play = (() => {
   function step(label) {
     if (!hand || last?.over) return;
     hand.actions.push(label);
-    ask({ seed: hand.seed, actions: hand.actions });
+    ask({ seed: hand.seed, actions: [...hand.actions] });
   }
 
   function begin(seed, done = []) {
     hand = { seed, actions: [...done] };
     last = undefined;
     byId('play-seed').value = seed;
-    ask({ seed, actions: hand.actions });
+    ask({ seed, actions: [...hand.actions] });
   }
 
   const seed = () => Math.max(0, Math.floor(Number(byId('play-seed').value)) || 0);
@@ -109,7 +112,7 @@ const Play = (() => {
     byId('play-undo').addEventListener('click', () => {
       hand.actions.pop();
       last = undefined;
-      ask({ seed: hand.seed, actions: hand.actions });
+      ask({ seed: hand.seed, actions: [...hand.actions] });
     });
     byId('play-ask').addEventListener('click', () => tell.go({ seed: hand.seed, actions: [...hand.actions] }, hand.actions.length - 1));
     byId('play-actions').addEventListener('click', (event) => {

@@ -84,7 +84,12 @@
 
   // Without an address: an episode that the policy plays, or the first recorded one.
   async function open() {
-    state.place = run.has_policy && run.has_environment ? { seed: 0 } : { episode: 0 };
+    if (run.has_policy && run.has_environment) {
+      state.place = { seed: 0 };
+      // An environment from outside may not be able to begin anew.
+      if (await go() || run.episodes === 0) return;
+    }
+    state.place = { episode: 0 };
     await go();
   }
 
@@ -92,11 +97,14 @@
 
   const placeKey = () => JSON.stringify(state.place);
 
+  // Says whether the strip is still the one that is wanted: another may have been chosen while it was on its way.
   async function loadStrip() {
-    const from = Math.floor(state.step / STRIP) * STRIP;
-    if (strip.key !== placeKey() || strip.from !== from) {
-      episode = await Server.post('page/episode', { place: state.place, from, count: STRIP });
-      strip = { key: placeKey(), from };
+    const [key, from] = [placeKey(), Math.floor(state.step / STRIP) * STRIP];
+    if (strip.key !== key || strip.from !== from) {
+      const loaded = await Server.post('page/episode', { place: state.place, from, count: STRIP });
+      if (placeKey() !== key || Math.floor(state.step / STRIP) * STRIP !== from) return false;
+      episode = loaded;
+      strip = { key, from };
       byId('strip').innerHTML = episode.html;
       overview();
     }
@@ -107,6 +115,7 @@
     byId('length').textContent = `${episode.steps} ${episode.steps === 1 ? 'step' : 'steps'}${episode.terminated ? '' : ', cut short'}`;
     const cursor = byId('overview').querySelector('.cursor');
     if (cursor) cursor.setAttribute('x', String(state.step));
+    return true;
   }
 
   // The reward of every step of the episode, as thin bars.
@@ -170,23 +179,24 @@
     list.after(more);
   }
 
-  // Shows the step and asks about it.
+  // Shows the step and asks about it. Says whether there is such an episode.
   async function go() {
     try {
       showPlace();
-      await loadStrip();
+      if (!await loadStrip()) return true;
       if (state.step >= episode.steps) {
         state.step = Math.max(0, episode.steps - 1);
-        await loadStrip();
+        if (!await loadStrip()) return true;
       }
     } catch (error) {
       trouble(error);
-      return;
+      return false;
     }
     moment = undefined;
     moments({ ...state.place, step: state.step, ...parameters() });
     remember();
     askNow();
+    return true;
   }
 
   // ---- the question --------------------------------------------------------------------------
@@ -469,37 +479,39 @@
 
   // Numbers of an action are told with three digits; the address has them all.
   const brief = (action) => action.replace(/-?\d+\.\d{3,}(e-?\d+)?/g, (number) => shown(Number(number)));
-  const decisionWords = (one) => `${brief(one.taken)} rather than ${brief(one.rival)}`;
-  const decisionPlace = (one) => (one.seed !== undefined ? { seed: one.seed } : { episode: one.episode });
+  const decisionWords = (one) => (one.rival === null ? brief(one.action) : `${brief(one.action)} rather than ${brief(one.rival)}`);
+  const decisionPlace = (one) => (one.episode_seed !== null ? { seed: one.episode_seed } : { episode: one.episode });
 
   function decisionAddress(one) {
-    const given = { view: 'ask', place: decisionPlace(one), step: one.step, not: one.rival, changes: new Map(), rewards: [] };
+    const given = { view: 'ask', place: decisionPlace(one), step: one.step, not: one.rival ?? '', changes: new Map(), rewards: [] };
     return `#${Address.words(given)}`;
   }
 
+  // The lists come one after the other: each takes the model a moment.
   async function decisions() {
     if (lists) return;
-    byId('decision-lists').replaceChildren(element('p', { class: 'soft' }, 'Comparing …'));
-    try {
-      lists = await Server.get('page/decisions');
-    } catch (error) {
-      byId('decision-lists').replaceChildren(element('p', {}, error.message));
-      return;
-    }
-    byId('decisions-hint').textContent = `${lists.compared} steps compared over ${USUAL.horizon} steps ahead, by the model.`;
+    lists = [];
+    const place = byId('decision-lists');
+    place.replaceChildren();
+    const waiting = element('p', { class: 'soft' }, 'Looking …');
+    place.append(waiting);
     const item = (one) => element('li', {}, element('a', { href: decisionAddress(one) }, decisionWords(one)),
-      element('span', { class: one.lead < 0 ? 'worse' : 'better' }, ` ${one.lead > 0 ? '+' : ''}${shown(one.lead)}`),
-      element('span', { class: 'soft' }, ` ${one.seed !== undefined ? `seed ${one.seed}` : `episode ${one.episode}`}, step ${one.step}`));
-    if (lists.clear.length + lists.close.length + lists.worse.length === 0) {
-      byId('decision-lists').replaceChildren(element('p', {}, 'In none of these steps does the choice matter, by the model: every action earns the same reward over so few steps.'));
-      return;
+      element('span', { class: 'soft' }, ` ${one.episode_seed !== null ? `seed ${one.episode_seed}` : `episode ${one.episode}`}, step ${one.step}`),
+      element('p', {}, one.sentence));
+    for (const find of run.finds) {
+      try {
+        const list = await Server.post('page/decisions', { find });
+        lists.push(...list.found);
+        waiting.before(element('section', {}, element('h3', {}, list.title), element('p', { class: 'soft' }, list.words),
+          list.found.length ? element('ol', {}, ...list.found.map(item)) : element('p', {}, 'None.')));
+      } catch (error) {
+        waiting.before(element('p', {}, error.message));
+        // Asked again when the view is opened again.
+        lists = undefined;
+        break;
+      }
     }
-    const list = (title, words, entries) => element('section', {}, element('h3', {}, title), element('p', { class: 'soft' }, words),
-      entries.length ? element('ol', {}, ...entries.map(item)) : element('p', {}, 'None.'));
-    byId('decision-lists').replaceChildren(
-      list('Clear', 'The action taken earns most compared with the next best.', lists.clear),
-      list('Close', 'Another action would have been almost as good.', lists.close),
-      list('Questionable', 'Another action would have earned more.', lists.worse));
+    waiting.remove();
   }
 
   // ---- search --------------------------------------------------------------------------------
@@ -525,7 +537,7 @@
     for (const { name } of causes) if (matches(name)) add(name, `#${new URLSearchParams({ view: 'causes', variable: `cause:${name}` })}`, 'what it influences');
     for (const { name } of effects) if (matches(name)) add(name, `#${new URLSearchParams({ view: 'causes', variable: `effect:${name}` })}`, 'what it depends on');
     for (const pair of pairs) if (matches(CausalMap.key(pair))) add(CausalMap.key(pair), `#${new URLSearchParams({ view: 'causes', pair: CausalMap.key(pair) })}`, 'influence');
-    for (const one of [...(lists?.clear ?? []), ...(lists?.worse ?? [])]) if (matches(decisionWords(one))) add(decisionWords(one), decisionAddress(one), 'decision');
+    for (const one of lists ?? []) if (matches(decisionWords(one))) add(decisionWords(one), decisionAddress(one), 'decision');
     for (const tab of byId('tabs').querySelectorAll('a')) if (matches(tab.textContent)) add(tab.textContent, tab.getAttribute('href'), 'view');
     const first = found.slice(0, 12);
     place.replaceChildren(...first.map(({ words, href, kind }) => element('li', {}, element('a', { href }, words, element('small', {}, ` ${kind}`)))));

@@ -1,7 +1,7 @@
 //! What is answered: that of the front door, and nothing else.
 
-use becausal::{Ask, Source};
-use serde_json::json;
+use becausal::{Ask, FoundDecision, Source, Worth};
+use serde_json::{Value, json};
 
 use crate::common::{RUN, get, post, view};
 
@@ -161,6 +161,25 @@ fn every_pair_of_the_graph_has_its_evidence() {
         assert!(points.len() >= 200, "{}", points.len());
         assert_eq!(post(&view, "page/acts", &query).status, 200);
     }
-    let worth = get(&view, "page/decisions").json();
-    assert!(worth["compared"].as_u64() > Some(100), "{worth}");
+}
+
+#[test]
+fn decisions_worth_a_look_are_those_of_explain() {
+    let view = view();
+    for worth in Worth::ALL {
+        let query = json!({ "find": worth.name() }).to_string();
+        let list = post(&view, "page/decisions", &query).json();
+        assert_eq!(list, post(&view, "page/decisions", &query).json(), "found once");
+        let found = RUN.find(worth, 8, &Ask::default()).expect("found");
+        let found: Vec<Value> = found.iter().map(FoundDecision::json).collect();
+        assert_eq!(list["found"], json!(found));
+        match worth {
+            Worth::Close => assert!(found.is_empty(), "there is no policy that could be unsure"),
+            Worth::Surprising => assert!(!found.is_empty(), "some step is the most surprising"),
+            // A model that learned for a moment may not be able to tell.
+            Worth::Costly | Worth::Mistakes => {}
+        }
+    }
+    let wrong = post(&view, "page/decisions", &json!({ "find": "nice" }).to_string());
+    assert!(wrong.body.contains("expected one of costly"), "{}", wrong.body);
 }

@@ -7,10 +7,10 @@ use becausal_core::env::AnyEnvironment;
 use becausal_core::schema::Role;
 use becausal_core::{Policy, RandomPolicy};
 use becausal_explain::{Acting, Audit, AuditParams, NEGLIGIBLE, Track, audit};
-use becausal_learn::ActorCritic;
 
-use super::{Run, RunDirectory, RunError};
+use super::{Run, RunDirectory};
 use crate::error::Error;
+use crate::saved_policy::read_policy;
 
 impl Run {
     /// How often the answers hold in the environment, under the run's own policy.
@@ -21,7 +21,8 @@ impl Run {
     pub fn audit(&self, params: &AuditParams) -> Result<Audit, Error> {
         let policy = self.policy().ok_or_else(|| Error::Missing {
             part: "policy",
-            why: "runs that were fitted to a log have none; audit it under random actions"
+            why: "it was fitted to a log without one; fit it with the policy of an agent, or audit it under that of \
+                  another run or under random actions"
                 .to_owned(),
         })?;
         self.audit_under(policy, params)
@@ -50,27 +51,12 @@ impl Run {
         self.audit_under(&policy, &params)
     }
 
-    /// How often the answers hold in the environment, under the policy in the folder of another run, or
-    /// in a folder `policy` of one.
+    /// How often the answers hold in the environment, under the policy of another run ([`read_policy`]).
     ///
     /// # Errors
     /// When there is no policy, it is one for other variables, or this run has no environment.
     pub fn audit_of(&self, folder: impl AsRef<Path>, params: &AuditParams) -> Result<Audit, Error> {
-        let folder = folder.as_ref();
-        let inside = folder.join("policy");
-        let policy = if inside.exists() { &inside } else { folder };
-        if !policy.is_dir() {
-            return Err(Error::Missing {
-                part: "policy",
-                why: format!(
-                    "{} is neither the folder of a trained run nor of a policy",
-                    folder.display()
-                ),
-            });
-        }
-        let policy = ActorCritic::load(policy, &self.schema)
-            .map_err(|error| RunError { path: error.path, problem: error.problem })?;
-        self.audit_under(&policy, params)
+        self.audit_under(&read_policy(folder, &self.schema)?, params)
     }
 
     /// How often the answers hold in the environment, under any policy.

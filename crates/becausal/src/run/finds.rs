@@ -7,9 +7,11 @@ use becausal_render::{surprise_text, turning_json, turning_text};
 use serde_json::{Value, json};
 
 use super::Run;
+use crate::answer::Answer;
 use crate::episode::Episode;
 use crate::error::Error;
-use crate::report::NEW_EPISODES;
+use crate::record::quoted;
+use crate::subject::Subject;
 
 /// Steps that are only looked at, at most: one call of the model or the policy each, some seconds in all.
 const MAX_LOOKED_AT: usize = 5000;
@@ -30,9 +32,24 @@ pub struct FoundDecision {
     pub rival: Option<String>,
     /// What there is to see, in a sentence or two.
     pub sentence: String,
+    /// How many steps the sentence looks ahead.
+    pub horizon: usize,
 }
 
 impl FoundDecision {
+    /// The options of `becausal explain` that ask about it.
+    #[must_use]
+    pub fn options(&self) -> String {
+        let which = match self.seed {
+            Some(seed) => format!("--episode-seed {seed}"),
+            None => format!("--episode {}", self.found.episode),
+        };
+        let rival = self.rival.as_ref().map_or_else(String::new, |rival| {
+            format!(" --why-not {} --horizon {}", quoted(rival), self.horizon)
+        });
+        format!("{which} --step {}{rival}", self.found.step)
+    }
+
     /// Everything, for other programs.
     #[must_use]
     pub fn json(&self) -> Value {
@@ -42,6 +59,7 @@ impl FoundDecision {
             "step": self.found.step,
             "action": self.action,
             "rival": self.rival,
+            "horizon": self.horizon,
             "amount": self.found.amount,
             "sentence": self.sentence,
         })
@@ -78,21 +96,24 @@ impl Run {
     /// # Errors
     /// When a parameter is out of its range.
     pub fn find(&self, worth: Worth, count: usize, ask: &Ask) -> Result<Vec<FoundDecision>, Error> {
-        let played: Vec<Episode> = if self.policy().is_some() && self.environment().is_some() {
-            (0..NEW_EPISODES).map(|seed| self.play(seed)).collect::<Result<_, _>>()?
-        } else {
-            Vec::new()
-        };
-        let mut new = Transitions::new(self.schema().clone());
-        for episode in &played {
-            episode.trajectory().append_to(&mut new);
-        }
-        let data = if played.is_empty() { self.data() } else { &new };
+        self.find_in(&Subject::of(self)?, None, worth, count, ask)
+    }
+
+    /// The same in some episodes, or in one of them.
+    pub(crate) fn find_in(
+        &self,
+        subject: &Subject<'_>,
+        episode: Option<usize>,
+        worth: Worth,
+        count: usize,
+        ask: &Ask,
+    ) -> Result<Vec<FoundDecision>, Error> {
+        let data = &*subject.data;
         let steps = ask.horizon.of_chain();
         let ask = ask.clone().horizon(steps);
         let explainer = self.explainer(&ask)?;
-        let actions = self.known_actions();
-        let places = places(data, worth);
+        let actions = self.usual_actions();
+        let places = places(data, episode, worth);
         let found = self.checked(find(&explainer, data, &actions, &places, worth))??;
         let mut decisions = Vec::new();
         for found in found {
@@ -102,21 +123,19 @@ impl Run {
             let moment = Moment::recorded(data, found.episode, found.step)?;
             let sentence = match &found.rival {
                 Some(rival) => {
-                    let rival = action_text(self.schema(), rival);
-                    let answer = self.why_not(&moment, &rival, &ask)?;
-                    let told = answer.contrast().is_some_and(|contrast| contrast.claim().is_some());
+                    let contrast = self.checked(explainer.why_not(&moment, rival))??;
                     // What may be nothing is no mistake.
-                    if !told && worth != Worth::Close {
+                    if contrast.claim().is_none() && worth != Worth::Close {
                         continue;
                     }
-                    answer.sentence()
+                    Answer::Contrast(Box::new(contrast)).sentence()
                 }
                 None => surprise_text(self.model(), moment.record()).unwrap_or_default(),
             };
-            let seed = played.get(found.episode).map(Episode::seed);
+            let seed = subject.played.get(found.episode).map(Episode::seed);
             let action = action_text(self.schema(), moment.action());
             let rival = found.rival.as_ref().map(|rival| action_text(self.schema(), rival));
-            decisions.push(FoundDecision { found, seed, action, rival, sentence });
+            decisions.push(FoundDecision { found, seed, action, rival, sentence, horizon: steps });
         }
         Ok(decisions)
     }
@@ -173,9 +192,10 @@ impl Run {
     }
 }
 
-/// Steps to look at, evenly spread over all of them.
-fn places(data: &Transitions, worth: Worth) -> Vec<(usize, usize)> {
-    let all: Vec<(usize, usize)> = (0..data.episodes())
+/// Steps to look at, evenly spread over all episodes or over one.
+fn places(data: &Transitions, episode: Option<usize>, worth: Worth) -> Vec<(usize, usize)> {
+    let episodes = episode.map_or(0..data.episodes(), |episode| episode..episode + 1);
+    let all: Vec<(usize, usize)> = episodes
         .flat_map(|episode| (0..data.episode(episode).len()).map(move |step| (episode, step)))
         .collect();
     let most = match worth {

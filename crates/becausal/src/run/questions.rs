@@ -6,7 +6,9 @@ use becausal_explain::{Ask, Change, Company, ExplainError, Explainer, Moment, NE
 use super::Run;
 use crate::answer::Answer;
 use crate::error::Error;
-use crate::report::MAX_ACTIONS;
+
+/// Actions that a step is asked about, at most: more do not fit on a page.
+const MAX_ACTIONS: usize = 16;
 
 impl Run {
     /// The explainer that answers every question about this run. Where the policy can fail
@@ -15,11 +17,12 @@ impl Run {
     /// # Errors
     /// When a parameter is out of its range, or there is no reward of a name.
     pub fn explainer(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
-        let explainer =
-            Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask.clone())?;
+        let ask = Ask { preset: Some(ask.preset.unwrap_or(self.preset())), ..ask.clone() };
+        let explainer = Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask)?
+            .with_rows(self.scored_on.as_ref().unwrap_or(&self.data));
         let explainer = explainer.with_scale(self.scale.clone(), NEGLIGIBLE).with_track(self.track);
         let labels = |slot: usize| self.schema.variable_of(slot).kind.is_label();
-        let known = self.schema.action_slots().all(labels).then(|| self.known_actions());
+        let known = self.schema.action_slots().all(labels).then(|| self.usual_actions());
         let explainer = explainer.with_actions(known.filter(|known| !known.is_empty()));
         Ok(match self.policy() {
             Some(_) => explainer.with_company(Company::of(&self.data)),
@@ -80,8 +83,9 @@ impl Run {
         Ok(Answer::Contrast(Box::new(contrast)))
     }
 
-    /// The actions to ask about, without those that the data never have.
-    pub(crate) fn known_actions(&self) -> Vec<Vec<f64>> {
+    /// The actions to ask about, at most 16, without those that the data never have; none where there are more.
+    #[must_use]
+    pub fn usual_actions(&self) -> Vec<Vec<f64>> {
         let mut actions = typical_actions(&self.schema, MAX_ACTIONS);
         let seen = |action: &Vec<f64>| self.check_seen("", &Change::action(action)).is_ok();
         actions.retain(seen);

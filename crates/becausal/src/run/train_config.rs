@@ -2,6 +2,7 @@
 
 use toml_edit::{Document, DocumentMut, Item, Table, Value};
 
+use becausal_core::Preset;
 use becausal_core::env::{AnyEnvironment, Options};
 use becausal_envs::find;
 use becausal_learn::{LearningError, Settings};
@@ -13,6 +14,8 @@ pub struct TrainConfig {
     pub environment: String,
     /// Its options.
     pub options: Options,
+    /// Whose settings it began with.
+    pub preset: Preset,
     /// All settings.
     pub settings: Settings,
     /// The seed of all that is random.
@@ -27,6 +30,7 @@ impl TrainConfig {
         let mut put = |name: &str, value: Value| document.insert(name, Item::Value(value));
         put("command", "train".into());
         put("environment", self.environment.as_str().into());
+        put("preset", self.preset.name().into());
         // TOML's whole numbers have 64 bits with a sign: as text it is always exact.
         put("seed", self.seed.to_string().into());
         let mut options = Table::new();
@@ -60,11 +64,17 @@ impl TrainConfig {
                 options.set(name, value.as_str().unwrap_or_default());
             }
         }
+        // Earlier versions did not say.
+        let preset = match document.get("preset").and_then(Item::as_str) {
+            Some(name) => name.parse().map_err(|error| format!("`preset`: {error}"))?,
+            None => Preset::Default,
+        };
         let table = document.get("settings").and_then(Item::as_table);
         let settings = Settings::of(table.ok_or("the table `settings` is missing")?, "settings");
         Ok(Self {
             environment: word("environment")?,
             options,
+            preset,
             settings: settings.map_err(|error| error.to_string())?,
             seed,
         })

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use becausal_core::MemoryLimit;
 use becausal_core::data::write_atomically;
 use becausal_core::env::Options;
 use becausal_core::progress::Listener;
+use becausal_core::{MemoryLimit, Preset};
 use becausal_envs::Entry;
 use becausal_learn::{EpochReport, Evaluation, LearningError, Settings, Training};
 use becausal_model::WeightsError;
@@ -20,8 +20,9 @@ use super::directory::{NOTHING_TO_RESUME, RunDirectory, RunError};
 use super::events::EventWriter;
 use super::train_config::TrainConfig;
 
-/// The columns of `metrics.csv` after epoch and real steps: names as TensorBoard shows them.
-const COLUMNS: [&str; 16] = [
+/// The columns of `metrics.csv` after epoch and real steps: names as TensorBoard shows them. The file of a training that an
+/// earlier version began keeps its own.
+const COLUMNS: [&str; 20] = [
     "rollout/ep_rew_mean",
     "rollout/ep_len_mean",
     "eval/mean_reward",
@@ -29,6 +30,10 @@ const COLUMNS: [&str; 16] = [
     "eval/mean_ep_length",
     "model/log_likelihood",
     "graph/edges",
+    "graph/edges_in_use",
+    "eval/confirmed_reward",
+    "eval/episodes",
+    "eval/steps",
     "train/policy_gradient_loss",
     "train/value_loss",
     "train/entropy_loss",
@@ -91,6 +96,8 @@ pub struct TrainingRun {
     pub training: Training,
     events: EventWriter,
     metrics: File,
+    /// The columns of `metrics.csv` after epoch and real steps.
+    columns: Vec<String>,
     saved: Saved,
 }
 
@@ -103,7 +110,7 @@ impl TrainingRun {
         path: &Path,
         entry: &Entry,
         options: &Options,
-        settings: &Settings,
+        (preset, settings): (Preset, &Settings),
         seed: u64,
     ) -> Result<Self, TrainError> {
         let environment = entry.make(options).map_err(LearningError::from)?;
@@ -113,6 +120,7 @@ impl TrainingRun {
         let config = TrainConfig {
             environment: entry.id.to_owned(),
             options: options.clone(),
+            preset,
             settings: settings.clone(),
             seed,
         };
@@ -201,10 +209,11 @@ impl TrainingRun {
             Ok(file)
         })();
         let metrics = metrics.map_err(|error| failed(path.clone(), error))?;
+        let columns = columns_of(&path);
         let path = directory.path().join("events.out.tfevents.becausal");
         let events = EventWriter::open(&path, events_bytes).map_err(|error| failed(path, error))?;
         let saved = Saved { epoch: training.epoch, real_steps: training.real_steps };
-        Ok(Self { directory, _claim: claim, config, training, events, metrics, saved })
+        Ok(Self { directory, _claim: claim, config, training, events, metrics, columns, saved })
     }
 
     /// The folder.
@@ -232,11 +241,11 @@ impl TrainingRun {
     pub fn run_epoch(&mut self) -> Result<EpochReport, TrainError> {
         let report = self.training.run_epoch()?;
         let scalars = report.scalars();
-        let value = |name: &&str| {
+        let value = |name: &String| {
             let found = scalars.iter().find(|(known, _)| known == name);
             found.map_or_else(String::new, |(_, value)| value.to_string())
         };
-        let values: Vec<String> = COLUMNS.iter().map(value).collect();
+        let values: Vec<String> = self.columns.iter().map(value).collect();
         let line = format!("{},{},{}\n", report.epoch, report.real_steps, values.join(","));
         self.log(|run| run.metrics.write_all(line.as_bytes()), "metrics.csv")?;
         let step = report.real_steps as u64;
@@ -323,6 +332,15 @@ impl TrainingRun {
         self.training.best_agent().save(&self.directory.path().join("policy"))?;
         Ok(())
     }
+}
+
+/// The columns of a `metrics.csv` after epoch and real steps; ours where it has no line yet.
+fn columns_of(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let header = text.lines().next().and_then(|line| line.strip_prefix("epoch,real_steps,"));
+    let names: Vec<&str> =
+        header.map_or_else(|| COLUMNS.to_vec(), |line| line.split(',').collect());
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// Removes every checkpoint but one. What cannot be removed stays.

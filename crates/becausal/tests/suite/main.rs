@@ -4,5 +4,6 @@ mod foreign;
 mod front_door;
 mod lander;
 mod logs;
+mod paper;
 mod progress;
 mod training;

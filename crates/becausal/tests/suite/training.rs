@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use becausal::MemoryLimit;
-use becausal::run::{TrainingRun, masked};
+use becausal::run::{Metrics, TrainingRun, masked};
+use becausal::{MemoryLimit, Preset};
 use becausal_core::Policy;
 use becausal_core::env::{AnyEnvironment, EnvironmentError, Options, StepResult, TimeLimit};
 use becausal_core::{Environment, Schema, Stream};
@@ -39,7 +39,8 @@ fn options() -> Options {
 
 fn begin(path: &Path, model: &str) -> TrainingRun {
     let entry = find("CartPole-v1").expect("built in");
-    TrainingRun::begin(path, entry, &options(), &small(model), 7).expect("a new run")
+    TrainingRun::begin(path, entry, &options(), (Preset::Default, &small(model)), 7)
+        .expect("a new run")
 }
 
 fn to_the_end(run: &mut TrainingRun) {
@@ -140,7 +141,7 @@ fn a_folder_with_a_run_is_not_overwritten() {
     let path = folder.path().join("run");
     drop(begin(&path, "none"));
     let entry = find("CartPole-v1").expect("built in");
-    let again = TrainingRun::begin(&path, entry, &options(), &small("none"), 7);
+    let again = TrainingRun::begin(&path, entry, &options(), (Preset::Default, &small("none")), 7);
     let error = again.err().expect("refused").to_string();
     assert!(error.contains("holds a training already; resume it"), "{error}");
 }
@@ -229,6 +230,80 @@ fn read_events(bytes: &[u8]) -> Vec<(u64, String, f32)> {
 }
 
 #[test]
+fn a_policy_that_reaches_the_goal_is_evaluated_again_in_other_episodes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let first_epoch = |name: &str, until: Option<f64>| {
+        let mut run = begin(&folder.path().join(name), "causal");
+        run.training.until = until;
+        let report = run.run_epoch().expect("an epoch");
+        (run, report)
+    };
+    let (run, report) = first_epoch("free", None);
+    let first = report.evaluation.expect("evaluated");
+    assert_eq!((run.training.evaluated.episodes, report.confirmation), (3, None));
+    assert_eq!(run.training.evaluated.steps, first.lengths.iter().sum::<usize>());
+    let (run, report) = first_epoch("far", Some(1e6));
+    assert_eq!((report.confirmation, run.training.reached_at()), (None, None));
+    // A goal that the first evaluation just reaches: the other episodes decide.
+    let goal = first.native_mean();
+    let (run, report) = first_epoch("lucky", Some(goal));
+    assert_eq!(report.evaluation.as_ref(), Some(&first));
+    let second = report.confirmation.expect("evaluated again");
+    assert_ne!(second.native, first.native, "in other episodes");
+    let reached = (second.native_mean() >= goal).then_some(report.real_steps);
+    assert_eq!(run.training.reached_at(), reached);
+    assert_eq!(run.training.evaluated.episodes, 6, "both are counted");
+    // A goal that both reach.
+    let goal = goal.min(second.native_mean());
+    let (run, report) = first_epoch("sure", Some(goal));
+    assert_eq!(run.training.reached_at(), Some(report.real_steps));
+    let evaluated = run.training.evaluated;
+    drop(run);
+    let path = folder.path().join("sure");
+    let mut resumed = TrainingRun::resume(&path, None, MemoryLimit::default()).expect("resumed");
+    assert_eq!(resumed.training.evaluated, evaluated, "the count is kept");
+    assert_eq!(resumed.training.reached_at(), None, "nobody asks for a goal");
+    resumed.training.until = Some(goal);
+    assert_eq!(resumed.training.reached_at(), Some(report.real_steps), "it is reached already");
+    resumed.training.until = Some(goal + 1e3);
+    assert_eq!(resumed.training.reached_at(), None, "but not a higher one");
+}
+
+#[test]
+fn curves_that_an_earlier_version_began_keep_their_columns() {
+    const NEW: [&str; 4] =
+        ["graph/edges_in_use", "eval/confirmed_reward", "eval/episodes", "eval/steps"];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run");
+    let mut run = begin(&path, "causal");
+    run.run_epoch().expect("an epoch");
+    drop(run);
+    let file = path.join("metrics.csv");
+    let text = fs::read_to_string(&file).expect("metrics");
+    let header: Vec<&str> = text.lines().next().expect("a header").split(',').collect();
+    let kept: Vec<usize> = (0..header.len()).filter(|&at| !NEW.contains(&header[at])).collect();
+    assert_eq!(kept.len() + NEW.len(), header.len());
+    let old: String = text
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            kept.iter().map(|&at| cells[at]).collect::<Vec<_>>().join(",") + "\n"
+        })
+        .collect();
+    fs::write(&file, &old).expect("written");
+    let named = fs::read_to_string(path.join("checkpoint.json")).expect("a checkpoint");
+    let mut named: serde_json::Value = serde_json::from_str(&named).expect("JSON");
+    named["metrics"] = json!(old.len());
+    fs::write(path.join("checkpoint.json"), named.to_string()).expect("written");
+    let mut run = TrainingRun::resume(&path, None, MemoryLimit::default()).expect("resumed");
+    run.run_epoch().expect("an epoch");
+    let curves = Metrics::read(&path).expect("a table").expect("metrics");
+    assert_eq!(curves.epochs(), 2);
+    assert_eq!(curves.curve("eval/mean_reward").len(), 2);
+    assert!(curves.curve("graph/edges_in_use").is_empty());
+}
+
+#[test]
 fn tensorboard_events_hold_the_curves() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run");
@@ -244,6 +319,8 @@ fn tensorboard_events_hold_the_curves() {
         "eval/mean_reward",
         "model/log_likelihood",
         "graph/edges",
+        "graph/edges_in_use",
+        "eval/episodes",
     ] {
         assert!(events.iter().any(|(_, found, _)| found == tag), "{tag}");
     }
