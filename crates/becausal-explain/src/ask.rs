@@ -94,6 +94,26 @@ impl Ask {
         self.influence.unwrap_or(usual)
     }
 
+    /// What is not as usual, by name and value: options of `becausal explain` and keywords in Python have these names.
+    /// Reward terms are not among them, because there may be several.
+    #[must_use]
+    pub fn changed(&self) -> Vec<(&'static str, String)> {
+        let usual = Self::default();
+        let mut changed = Vec::new();
+        if let Horizon::Steps(steps) = self.horizon {
+            changed.push(("horizon", steps.to_string()));
+        }
+        if self.tau != usual.tau {
+            changed.push(("tau", self.tau.to_string()));
+        }
+        if self.discount != usual.discount {
+            changed.push(("discount", self.discount.to_string()));
+        }
+        changed.extend(self.influence.map(|by| ("influence", by.to_string())));
+        changed.extend(self.preset.map(|preset| ("preset", preset.to_string())));
+        changed
+    }
+
     /// Checks that every parameter is in its range.
     ///
     /// # Errors
@@ -106,5 +126,19 @@ impl Ask {
         } else {
             Err(ExplainError::Discount(self.discount))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_not_as_usual_is_told() {
+        assert_eq!(Ask::default().changed(), []);
+        let ask = Ask::default().tau(0.2).horizon(5).influence(InfluenceBy::Attention);
+        let changed = ask.changed();
+        let changed: Vec<(&str, &str)> = changed.iter().map(|(n, v)| (*n, v.as_str())).collect();
+        assert_eq!(changed, [("horizon", "5"), ("tau", "0.2"), ("influence", "attention")]);
     }
 }

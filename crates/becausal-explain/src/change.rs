@@ -4,7 +4,7 @@ use super::error::ExplainError;
 use super::moment::check_values;
 use crate::chain::{Origin, Shape};
 use becausal_core::data::parse_value;
-use becausal_core::env::parse_action;
+use becausal_core::env::{labelled_action, parse_action};
 use becausal_core::schema::{Role, Schema, suggestion};
 
 /// Another action, other values of state variables, or both.
@@ -31,6 +31,9 @@ impl Change {
     /// # Errors
     /// When a variable is unknown or a value is invalid.
     pub fn parse(schema: &Schema, text: &str, action: &[f64]) -> Result<Self, ExplainError> {
+        if let Some(action) = labelled_action(schema, text) {
+            return Ok(Self::action(&action));
+        }
         let wrong = |message: String| ExplainError::Change { text: text.to_owned(), message };
         let mut change = Self::default();
         let mut bare = Vec::new();

@@ -58,6 +58,9 @@ impl FromStr for InfluenceBy {
     }
 }
 
+/// Recorded steps with an action, at least: the values of some replace those of others.
+const MIN_ROWS: usize = 10;
+
 /// Measures influences in one way, each action once where the action alone decides.
 pub(super) struct Meter {
     by: InfluenceBy,
@@ -81,7 +84,7 @@ impl Meter {
     /// The influence of every state variable in each step.
     ///
     /// # Errors
-    /// When the model has no attention, or no recorded step has the action.
+    /// When the model has no attention, or fewer than ten recorded steps have the action.
     pub fn influences(
         &self,
         dynamics: &dyn Dynamics,
@@ -111,21 +114,22 @@ impl Meter {
         action: &[f64],
     ) -> Result<Influence, ExplainError> {
         let key: Vec<u64> = action.iter().map(|value| value.to_bits()).collect();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known.get(&key) {
+        // Not held while it is measured: threads that help may ask the same.
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(&key) {
             return Ok(Influence::clone(found));
         }
         let rows = self.rows.as_ref().ok_or_else(|| self.refused("there are no recorded steps"))?;
         let rows = rows_under(rows, action);
-        if rows.is_empty() {
+        if rows.len() < MIN_ROWS {
             return Err(self.refused(
-                "no recorded step has exactly this action, and its effect is measured on such steps",
+                "fewer than ten recorded steps have exactly this action, and its effect is measured on such steps",
             ));
         }
         let measured = dynamics
             .effect(&rows)
             .ok_or_else(|| self.refused("this model has no likelihood to lose"))?;
-        known.insert(key, Arc::new(measured.clone()));
+        known().insert(key, Arc::new(measured.clone()));
         Ok(measured)
     }
 

@@ -71,12 +71,11 @@ impl Training {
         };
         let mut graph = discover(&self.data, &params)?;
         let options = self.fit_options(settings.final_fit_steps);
-        let options = ModelParams { rate: ModelParams::default().rate, progress, ..options };
         let options = if settings.same_model {
-            // The weights are learned as in the loop.
-            ModelParams { hold: 0.0, prune: 1.0, ..options }
+            // As in the loop: the rate, and weights that are learned from the start.
+            ModelParams { hold: 0.0, prune: 1.0, progress, ..options }
         } else {
-            options
+            ModelParams { rate: ModelParams::default().rate, progress, ..options }
         };
         let model = if kind == ModelKind::Causal && settings.parents == Parents::Cautious {
             Checked::fit(&self.data, &mut graph, &options)?.model

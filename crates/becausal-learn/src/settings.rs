@@ -192,7 +192,9 @@ impl Settings {
         let text = found.map_or(OTHER_ENVIRONMENTS, |(_, text)| text);
         let document = Document::parse(text).map_err(|error| wrong(error.to_string()))?;
         let mut settings = Self::default();
-        let Some(Item::Table(table)) = document.get(preset) else {
+        // A name with a dash is a part of a preset.
+        let found = document.get(preset).filter(|_| !preset.contains('-'));
+        let Some(Item::Table(table)) = found else {
             let known = document.iter().map(|(name, _)| name).filter(|name| !name.contains('-'));
             let hint = suggestion(preset, known.collect::<Vec<_>>());
             return Err(wrong(format!("{environment} has no preset `{preset}` ({hint})")));
@@ -326,6 +328,10 @@ impl Settings {
             return Err(wrong(format!(
                 "`rollout` is {rollout}, expected at most {MAX_EPISODE_STEPS} steps"
             )));
+        }
+        if self.fit_clip <= 0.0 {
+            let given = self.fit_clip;
+            return Err(wrong(format!("`fit_clip` is {given}, expected above 0")));
         }
         let shares = [
             ("exploring", self.exploring),

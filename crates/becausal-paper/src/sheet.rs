@@ -27,9 +27,14 @@ impl Sheet {
     ) -> Result<Self, Failure> {
         Output::check(path)?;
         let mut sheet = Self { path: path.to_owned(), header, keys, rows: Vec::new() };
-        let Ok(text) = std::fs::read_to_string(path) else { return Ok(sheet) };
         let refuse = |problem: &str| -> Failure {
             format!("{}: {problem}; choose another folder with -o", path.display()).into()
+        };
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(sheet),
+            // What cannot be read would be lost.
+            Err(error) => return Err(refuse(&error.to_string())),
         };
         let mut lines = text.lines();
         if lines.next() != Some(header.join(",").as_str()) {

@@ -265,12 +265,12 @@ fn over_seeds(
 
 /// The lines of the picture: a name, a column, and whether it is shown as a share of its largest value.
 const LINES: [(&str, &str, bool); 6] = [
-    ("edges, of the most", "edges", true),
-    ("facts of an explanation, of the most", "complete", true),
-    ("one-step error, of the largest", "error", true),
-    ("claimed changes that happen", "precision", false),
-    ("changes that are claimed", "recall", false),
-    ("return of a policy, of the highest", "policy_return", true),
+    ("edges", "edges", true),
+    ("facts in an answer", "complete", true),
+    ("one-step error", "error", true),
+    ("precision of changes", "precision", false),
+    ("recall of changes", "recall", false),
+    ("return of a policy", "policy_return", true),
 ];
 
 /// All columns on one axis, from 0 to 1.
@@ -299,7 +299,12 @@ fn chart(sheet: &Sheet, arguments: &Arguments) -> Result<Chart, Failure> {
         if arguments.preset == Preset::Paper { "the paper's" } else { "our" },
         counted(arguments.seeds.len(), "seed")
     );
-    Ok(Chart::new(title, "threshold eta, as a power of ten", "share", series)?)
+    Ok(Chart::new(
+        title,
+        "threshold eta, as a power of ten",
+        "share, or share of the largest",
+        series,
+    )?)
 }
 
 /// The columns of the table that people read, with the decimals of each.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+import urllib.request
 import warnings
 
 import numpy as np
@@ -606,3 +608,29 @@ def test_the_agents_side_is_told_where_there_is_something_to_tell(car, run) -> N
     answer = torn.why((0, 1))
     assert "%" in answer.choice and answer.choice in answer.text and "push" in answer.choice
     assert answer.choice.split("\n")[0] in answer._repr_html_()
+
+
+def test_an_agent_that_fails_is_told_in_the_viewer_and_asked_again() -> None:
+    fails = False
+
+    def walker(observation: np.ndarray) -> int:
+        if fails:
+            raise RuntimeError("no legs")
+        return 1
+
+    run = becausal.fit(becausal.record(Corridor, walker, rows=400), members=1, steps=20)
+    view = run.view(open=False)
+
+    def asked(seed: int) -> dict:
+        body = json.dumps({"place": {"seed": seed}, "from": 0, "count": 5}).encode()
+        headers = {"Content-Type": "application/json; charset=utf-8"}
+        request = urllib.request.Request(f"{view.address}page/episode", body, headers)
+        with urllib.request.urlopen(request) as reply:
+            return json.load(reply)
+
+    assert asked(1)["steps"] > 0
+    fails = True
+    assert "no legs" in asked(2)["error"]["message"]
+    fails = False
+    assert asked(2)["steps"] > 0, "nothing that nobody chose is kept"
+    view.stop()

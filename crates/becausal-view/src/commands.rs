@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use becausal::{Ask, Record, Run, quoted, quoted_path};
+use becausal::{Record, Run, option, quoted, quoted_path};
 
 use crate::question::{Question, QuestionKind};
 
@@ -41,33 +41,21 @@ fn shell(run: &Run, question: &Question) -> String {
         format!("{before}becausal explain {} {which} --step {}", folder(run), question.step);
     match question.kind() {
         QuestionKind::Why => {}
-        QuestionKind::WhyNot => option(&mut text, "--why-not", question.action.as_deref()),
-        QuestionKind::WhatIf => option(&mut text, "--what-if", question.change.as_deref()),
+        QuestionKind::WhyNot => {
+            text.extend(question.action.iter().map(|action| option("why-not", action)));
+        }
+        QuestionKind::WhatIf => {
+            text.extend(question.change.iter().map(|change| option("what-if", change)));
+        }
     }
-    let usual = Ask::default();
-    if let Some(horizon) =
-        question.horizon.filter(|&horizon| usual != usual.clone().horizon(horizon))
-    {
-        let _ = write!(text, " --horizon {horizon}");
-    }
-    if let Some(tau) = question.tau.filter(|tau| *tau != usual.tau) {
-        let _ = write!(text, " --tau {tau}");
-    }
-    if let Some(discount) = question.discount.filter(|discount| *discount != usual.discount) {
-        let _ = write!(text, " --discount {discount}");
+    // What is out of its range is refused before anybody asks for the command.
+    for (name, value) in question.ask().unwrap_or_default().changed() {
+        text.push_str(&option(name, &value));
     }
     for reward in &question.rewards {
-        option(&mut text, "--reward", Some(reward));
+        text.push_str(&option("reward", reward));
     }
     text
-}
-
-/// ` --name value`, where the value may begin with a dash.
-fn option(text: &mut String, name: &str, value: Option<&str>) {
-    if let Some(value) = value {
-        let _ = write!(text, " {name}{}", if value.starts_with('-') { "=" } else { " " });
-        text.push_str(&quoted(value));
-    }
 }
 
 /// The commands that record an episode by hand.
@@ -123,17 +111,8 @@ fn python(run: &Run, question: &Question) -> String {
             "what_if"
         }
     };
-    let usual = Ask::default();
-    if let Some(horizon) =
-        question.horizon.filter(|&horizon| usual != usual.clone().horizon(horizon))
-    {
-        arguments.push(format!("horizon={horizon}"));
-    }
-    if let Some(tau) = question.tau.filter(|tau| *tau != usual.tau) {
-        arguments.push(format!("tau={tau}"));
-    }
-    if let Some(discount) = question.discount.filter(|discount| *discount != usual.discount) {
-        arguments.push(format!("discount={discount}"));
+    for (name, value) in question.ask().unwrap_or_default().changed() {
+        arguments.push(format!("{name}={value}"));
     }
     if !question.rewards.is_empty() {
         let names: Vec<String> = question.rewards.iter().map(|name| string(name)).collect();

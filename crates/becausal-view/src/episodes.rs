@@ -86,6 +86,11 @@ impl Episodes {
         Ok(Chosen::Played(episode))
     }
 
+    /// Keeps none any more.
+    pub fn forget(&self) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn kept(&self, query: &EpisodeQuery) -> Option<Arc<Episode>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(|(known, _)| known == query)?;

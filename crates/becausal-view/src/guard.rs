@@ -52,7 +52,7 @@ impl Guard {
             return Err(Response::refusal(403, "a page of another origin may not ask"));
         }
         let path = request.target.strip_prefix('/').unwrap_or_default();
-        let (token, rest) = path.split_once('/').unwrap_or((path, ""));
+        let (token, rest) = path.split_once('/').unwrap_or_default();
         let is_own =
             matches!(request.header("sec-fetch-site"), None | Some("same-origin" | "none"));
         if !(is_own || rest.is_empty() && is_link(request)) {

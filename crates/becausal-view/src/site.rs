@@ -88,6 +88,9 @@ impl Site {
         if !is_get && !request.header("content-type").is_some_and(kind) {
             return Response::refusal(415, "expected a body of the type application/json");
         }
+        if let Some(part) = is_get.then(|| part_of_page(path)).flatten() {
+            return part;
+        }
         let Some(_turn) = self.turns.take(PATIENCE) else {
             return Response::refusal(503, "other questions are still being answered: ask again");
         };
@@ -97,21 +100,17 @@ impl Site {
             return response;
         }
         let words = format!("the agent or its environment failed: {}", self.failures.take());
+        // What was kept meanwhile may have come of it.
+        self.episodes.forget();
+        for kept in &self.worth {
+            *kept.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
         told(path, Refusal::unanswered(words))
     }
 
     /// The response to a request that is let in.
     fn answer(&self, is_get: bool, path: &str, body: &[u8]) -> Response {
         let answered = match (is_get, path) {
-            (true, "") => return Response::of("text/html; charset=utf-8", PAGE),
-            (true, "view.css") => {
-                let style = [becausal::render::html::STYLE, STYLE].concat();
-                return Response::of("text/css; charset=utf-8", style);
-            }
-            (true, "view.js") => {
-                return Response::of("text/javascript; charset=utf-8", SCRIPTS.concat());
-            }
-            (true, "icon.svg") => return Response::of("image/svg+xml", ICON),
             (true, "api/run") => Ok(api::run(self)),
             (false, "api/why") => api::answer(self, QuestionKind::Why, body),
             (false, "api/why-not") => api::answer(self, QuestionKind::WhyNot, body),
@@ -170,6 +169,20 @@ impl Site {
         *kept = Some(found.clone());
         Ok(found)
     }
+}
+
+/// What never changes.
+fn part_of_page(path: &str) -> Option<Response> {
+    Some(match path {
+        "" => Response::of("text/html; charset=utf-8", PAGE),
+        "view.css" => {
+            let style = [becausal::render::html::STYLE, STYLE].concat();
+            Response::of("text/css; charset=utf-8", style)
+        }
+        "view.js" => Response::of("text/javascript; charset=utf-8", SCRIPTS.concat()),
+        "icon.svg" => Response::of("image/svg+xml", ICON),
+        _ => return None,
+    })
 }
 
 /// A refusal. A browser's console tells every status of failure, so to the page it is an answer: the page itself tells

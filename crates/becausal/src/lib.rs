@@ -89,7 +89,7 @@ pub use log::{Log, ReadParams, assemble, read, read_schema};
 pub use log_check::LogCheck;
 pub use memory::check_discovery;
 pub use recipe::{Made, Recipe};
-pub use record::{FitRecord, Record, quoted, quoted_path};
+pub use record::{FitRecord, Record, option, quoted, quoted_path};
 pub use report::{ReportPage, ReportParams};
 pub use run::{
     Complete, FoundDecision, OpenParams, RealCourse, Run, RunScores, ScoredOn, Source, TurningPoint,

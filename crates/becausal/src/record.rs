@@ -292,6 +292,13 @@ pub fn quoted_path(path: &Path) -> String {
     if shown.starts_with('-') { quoted(&format!("./{shown}")) } else { quoted(&shown) }
 }
 
+/// An option of a command, with the space before it: ` --why-not depot`. A value may begin with a dash.
+#[must_use]
+pub fn option(name: &str, value: &str) -> String {
+    let between = if value.starts_with('-') { "=" } else { " " };
+    format!(" --{name}{between}{}", quoted(value))
+}
+
 /// A word as a shell reads it.
 #[must_use]
 pub fn quoted(word: &str) -> String {

@@ -16,6 +16,7 @@
 //!
 //! Every file is written whole or not at all, and nothing in one is ever executed.
 
+mod agents;
 mod audits;
 mod claim;
 mod contents;
@@ -24,6 +25,7 @@ mod directory;
 mod events;
 mod finds;
 mod metrics;
+mod moments;
 mod questions;
 mod replays;
 mod train_config;
@@ -42,24 +44,18 @@ pub use training_run::{Saved, TrainError, TrainingRun};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use becausal_core::data::Origin;
-use becausal_core::env::{
-    AnyEnvironment, MAX_EPISODE_STEPS, Options, episode_seed, play_episode, rollout,
-};
+use becausal_core::env::{AnyEnvironment, Options};
 use becausal_core::progress::{Listener, Progress};
-use becausal_core::trajectory::Trajectory;
-use becausal_core::{Environment, MemoryLimit, Policy, Preset, Schema, Transitions};
+use becausal_core::{MemoryLimit, Policy, Preset, Schema, Transitions};
 use becausal_discovery::CausalGraph;
-use becausal_explain::{Agent, Moment, Scale, Track};
+use becausal_explain::{Scale, Track};
 use becausal_learn::ActorCritic;
 use becausal_model::{ModelKind, Scores, WorldModel};
 
-use crate::episode::{Episode, replay_steps};
 use crate::error::Error;
 use crate::fit::{FitSummary, Split, has_few_recordings};
 use crate::graph_view::GraphView;
 use crate::record::Record;
-use crate::saved_policy::{PolicyOwner, read_policy};
 use crate::train::TrainSummary;
 
 /// How often a run is read because another one took its place in the meantime.
@@ -348,98 +344,6 @@ impl Run {
         &self.model
     }
 
-    /// The policy; `None` in a run that was fitted to a log and was given none.
-    #[must_use]
-    pub fn policy(&self) -> Option<&dyn Policy> {
-        match &self.agent {
-            Some(agent) => Some(agent.as_ref()),
-            None => self.policy.as_ref().map(|policy| policy as &dyn Policy),
-        }
-    }
-
-    /// The same run with an agent that was made elsewhere: questions, episodes and audits are about it.
-    /// It is not part of what [`save`](Self::save) writes.
-    ///
-    /// # Errors
-    /// When it is an agent for other variables.
-    pub fn with_policy(self, agent: Arc<dyn Policy + Send>) -> Result<Self, Error> {
-        self.check_schema("policy", agent.schema())?;
-        Ok(Self { agent: Some(agent), ..self })
-    }
-
-    /// The same run with the policy that lies in another one (see [`read_policy`]): questions, episodes and audits are
-    /// about that agent. Audits of this run's own policy say nothing about it. It is not part of what
-    /// [`save`](Self::save) writes.
-    ///
-    /// # Errors
-    /// When there is no policy, or it is one for another schema.
-    pub fn with_policy_of(self, path: impl AsRef<Path>) -> Result<Self, Error> {
-        let policy = read_policy(path, &self.schema)?;
-        Ok(Self { agent: Some(Arc::new(policy)), track: None, ..self })
-    }
-
-    /// The same run with the policy of the agent that it was fitted for.
-    pub(crate) fn of_agent(self, policy: Option<ActorCritic>) -> Self {
-        Self { policy, ..self }
-    }
-
-    /// The policy that [`save`](Self::save) writes: of the training, or of the agent that the fit was given. `None` where
-    /// there is none, or an agent that was made elsewhere takes its place.
-    #[must_use]
-    pub fn own_policy(&self) -> Option<&ActorCritic> {
-        self.policy.as_ref().filter(|_| self.agent.is_none())
-    }
-
-    /// Whose policy answers, new episodes and audits are about; `None` in a run without one.
-    #[must_use]
-    pub fn policy_owner(&self) -> Option<PolicyOwner> {
-        self.policy()?;
-        Some(match &self.record {
-            _ if self.agent.is_some() => PolicyOwner::Agent(None),
-            Record::Fit(fit) => PolicyOwner::Agent(fit.policy.clone()),
-            Record::Train(_) => PolicyOwner::Training,
-        })
-    }
-
-    /// The same run with the environment that was recorded, where it is not a built-in one. It is not part
-    /// of what [`save`](Self::save) writes.
-    ///
-    /// # Errors
-    /// When it is one of other variables.
-    pub fn with_environment(self, environment: AnyEnvironment) -> Result<Self, Error> {
-        self.check_schema("environment", Environment::schema(&environment))?;
-        Ok(Self { environment: Some(environment), ..self })
-    }
-
-    fn check_schema(&self, parameter: &'static str, other: &Schema) -> Result<(), Error> {
-        if other.variables() == self.schema.variables() {
-            return Ok(());
-        }
-        let names = |schema: &Schema| {
-            let names: Vec<&str> = schema.variables().iter().map(|v| v.name.as_str()).collect();
-            names.join(", ")
-        };
-        Err(Error::Parameter {
-            parameter,
-            expected: "one of the variables of the run",
-            got: format!("one of {}, while the run is of {}", names(other), names(&self.schema)),
-        })
-    }
-
-    /// An answer counts only if the policy could say what it would do.
-    pub(crate) fn checked<T>(&self, answer: T) -> Result<T, Error> {
-        if let Some(agent) = &self.agent {
-            agent.check()?;
-        }
-        Ok(answer)
-    }
-
-    /// The environment, with the options it was recorded with; `None` where the data come from elsewhere.
-    #[must_use]
-    pub fn environment(&self) -> Option<&AnyEnvironment> {
-        self.environment.as_ref()
-    }
-
     /// How the fit went; `None` in a run that was opened from its folder.
     #[must_use]
     pub fn fit_summary(&self) -> Option<&FitSummary> {
@@ -473,97 +377,6 @@ impl Run {
         };
         let scored = self.scored_on.as_ref().unwrap_or(&self.data);
         RunScores { scores: self.model.score_heard(scored, &self.progress), on }
-    }
-
-    // ---- moments ----------------------------------------------------------------------------
-
-    /// A recorded step, both counted from 0.
-    ///
-    /// # Errors
-    /// When there is no such episode or step.
-    pub fn recorded(&self, episode: usize, step: usize) -> Result<Moment, Error> {
-        Ok(Moment::recorded(&self.data, episode, step)?)
-    }
-
-    /// An episode that the policy plays from a seed, always with its most likely action.
-    ///
-    /// # Errors
-    /// When the run has no policy or no environment.
-    pub fn play(&self, seed: u64) -> Result<Episode, Error> {
-        let policy = self.policy().ok_or_else(|| Error::Missing {
-            part: "policy",
-            why: "nobody can play a new episode; ask about a recorded step".to_owned(),
-        })?;
-        let mut environment = self.needed_environment("a new episode is played in it")?.clone();
-        let mut actor = |_: usize, state: &[f64]| Some(policy.mode(state));
-        let played = play_episode(&mut environment, seed, MAX_EPISODE_STEPS, &mut actor);
-        Ok(Episode::new(seed, self.checked(played)??))
-    }
-
-    /// What would really have happened with another action at a recorded step, with the same noise:
-    /// the environment is replayed from the seed of the recording.
-    ///
-    /// # Errors
-    /// When the run has no environment, its recording's seed is not known, or the replay is not what
-    /// was recorded.
-    pub fn replay(
-        &self,
-        (episode, step): (usize, usize),
-        action: &[f64],
-        horizon: usize,
-    ) -> Result<Trajectory, Error> {
-        let record = Trajectory::recorded(&self.data, episode, step, horizon)?;
-        let mut here = self.environment_at(episode, step)?;
-        let mut actor = Agent::new(self.policy()).instead(&self.schema, action, record.steps());
-        Ok(self.checked(rollout(
-            &mut here,
-            Trajectory::begin(&self.schema),
-            horizon,
-            &mut actor,
-        ))??)
-    }
-
-    /// The environment's drawing of the state before a recorded step, where it can be replayed and drawn.
-    #[must_use]
-    pub fn scene(&self, episode: usize, step: usize) -> Option<String> {
-        self.environment_at(episode, step).ok()?.scene()
-    }
-
-    /// The environment as it was before a recorded step.
-    fn environment_at(&self, episode: usize, step: usize) -> Result<AnyEnvironment, Error> {
-        let mut environment = self.needed_environment("the recording is replayed in it")?.clone();
-        let recorded_from = self.origin().and_then(|origin| origin.seed);
-        let recorded_from = recorded_from.ok_or_else(|| Error::Missing {
-            part: "seed",
-            why: "its recorded episodes cannot be replayed without one".to_owned(),
-        })?;
-        let state = self.recorded(episode, step)?.state().to_vec();
-        let record = Trajectory::recorded(&self.data, episode, 0, step)?;
-        let number = u32::try_from(episode).unwrap_or(u32::MAX);
-        let seed = episode_seed(recorded_from, number);
-        replay_steps(&mut environment, seed, record.steps())?;
-        if Environment::state(&environment) == state {
-            Ok(environment)
-        } else {
-            Err(Error::Missing {
-                part: "replay",
-                why: "the recording is not what the environment does from its seed".to_owned(),
-            })
-        }
-    }
-
-    fn needed_environment(&self, why: &str) -> Result<&AnyEnvironment, Error> {
-        self.environment.as_ref().ok_or_else(|| Error::Missing {
-            part: "environment",
-            why: format!("its transitions come from a file, and {why}"),
-        })
-    }
-
-    fn origin(&self) -> Option<&Origin> {
-        match &self.record {
-            Record::Fit(fit) => fit.origin.as_ref(),
-            Record::Train(_) => None,
-        }
     }
 }
 

@@ -104,11 +104,29 @@ pub fn action_text(schema: &Schema, action: &[f64]) -> String {
     slots.into_iter().zip(action).map(part).collect::<Vec<_>>().join(",")
 }
 
+/// The action with exactly this label, where a single category is chosen. A label may have any letters: `a=1,b` is one too.
+#[must_use]
+pub fn labelled_action(schema: &Schema, text: &str) -> Option<Vec<f64>> {
+    let slots = schema.action_slots();
+    if slots.len() != 1 {
+        return None;
+    }
+    match &schema.variable_of(slots.start).kind {
+        Kind::Categorical(labels) => {
+            Some(vec![labels.iter().position(|label| label == text)? as f64])
+        }
+        _ => None,
+    }
+}
+
 /// Reads an action as a person writes it: `depot`, `2`, or `main=0.5,lateral=-1`.
 ///
 /// # Errors
 /// When it is not an action, with what was expected.
 pub fn parse_action(schema: &Schema, text: &str) -> Result<Vec<f64>, EnvironmentError> {
+    if let Some(action) = labelled_action(schema, text) {
+        return Ok(action);
+    }
     let slots = schema.action_slots();
     let wrong = |message: String| EnvironmentError::Action {
         environment: schema.name().to_owned(),
@@ -178,7 +196,7 @@ mod tests {
     #[test]
     fn an_action_is_read_back_as_it_is_written() {
         let schemas = [
-            schema("a = { kind = \"categorical\", labels = [\"left\", \"right\"] }\n"),
+            schema("a = { kind = \"categorical\", labels = [\"left\", \"right\", \"x=1,y\"] }\n"),
             schema(
                 "main = { kind = \"continuous\", low = -1.0, high = 1.0 }\ngear = { kind = \"integer\", low = 0, high = 4 }\n",
             ),

@@ -10,7 +10,8 @@ mod time_limit;
 mod world;
 
 pub use action::{
-    action_text, every_action, parse_action, random_action, read_actions, typical_actions,
+    action_text, every_action, labelled_action, parse_action, random_action, read_actions,
+    typical_actions,
 };
 pub use any::AnyEnvironment;
 pub use batch::Batch;

@@ -34,7 +34,7 @@ fn edges_grow_with_the_threshold_and_nothing_is_measured_twice() {
     let first = fs::read_to_string(&file).expect("a table");
     assert_eq!(first.lines().count(), 1 + 9 * 5);
     let picture = fs::read_to_string(at.join("here/tradeoff-CartPole-v1-paper.svg"));
-    assert!(picture.expect("a picture").contains("edges, of the most"));
+    assert!(picture.expect("a picture").contains("one-step error"));
     // Without its last rows it is continued, with the same numbers.
     let begun: Vec<&str> = first.lines().take(1 + 8 * 5).collect();
     fs::write(&file, format!("{}\n", begun.join("\n"))).expect("written");

@@ -2,7 +2,7 @@
 
 use becausal_core::env::{action_text, parse_action};
 use becausal_core::{Environment, Transitions};
-use becausal_explain::{Ask, ExplainError, Found, Moment, Turning, Worth, find};
+use becausal_explain::{Ask, Change, ExplainError, Found, Moment, Turning, Worth, find};
 use becausal_render::{surprise_text, turning_json, turning_text};
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::Run;
 use crate::answer::Answer;
 use crate::episode::Episode;
 use crate::error::Error;
-use crate::record::quoted;
+use crate::record::option;
 use crate::subject::Subject;
 
 /// Steps that are only looked at, at most: one call of the model or the policy each, some seconds in all.
@@ -32,8 +32,8 @@ pub struct FoundDecision {
     pub rival: Option<String>,
     /// What there is to see, in a sentence or two.
     pub sentence: String,
-    /// How many steps the sentence looks ahead.
-    pub horizon: usize,
+    /// How the sentence was asked for.
+    pub asked: Ask,
 }
 
 impl FoundDecision {
@@ -44,10 +44,15 @@ impl FoundDecision {
             Some(seed) => format!("--episode-seed {seed}"),
             None => format!("--episode {}", self.found.episode),
         };
-        let rival = self.rival.as_ref().map_or_else(String::new, |rival| {
-            format!(" --why-not {} --horizon {}", quoted(rival), self.horizon)
-        });
-        format!("{which} --step {}{rival}", self.found.step)
+        let mut text = format!("{which} --step {}", self.found.step);
+        if let Some(rival) = &self.rival {
+            let rewards = self.asked.rewards.iter().map(|name| ("reward", name.clone()));
+            let all = std::iter::once(("why-not", rival.clone())).chain(self.asked.changed());
+            for (name, value) in all.chain(rewards) {
+                text.push_str(&option(name, &value));
+            }
+        }
+        text
     }
 
     /// Everything, for other programs.
@@ -59,7 +64,7 @@ impl FoundDecision {
             "step": self.found.step,
             "action": self.action,
             "rival": self.rival,
-            "horizon": self.horizon,
+            "horizon": self.asked.horizon.most(),
             "amount": self.found.amount,
             "sentence": self.sentence,
         })
@@ -122,6 +127,8 @@ impl Run {
             }
             let moment = Moment::recorded(data, found.episode, found.step)?;
             let sentence = match &found.rival {
+                // Nothing was learned about an action that the data never have.
+                Some(rival) if self.check_seen("", &Change::action(rival)).is_err() => continue,
                 Some(rival) => {
                     let contrast = self.checked(explainer.why_not(&moment, rival))??;
                     // What may be nothing is no mistake.
@@ -135,7 +142,14 @@ impl Run {
             let seed = subject.played.get(found.episode).map(Episode::seed);
             let action = action_text(self.schema(), moment.action());
             let rival = found.rival.as_ref().map(|rival| action_text(self.schema(), rival));
-            decisions.push(FoundDecision { found, seed, action, rival, sentence, horizon: steps });
+            decisions.push(FoundDecision {
+                found,
+                seed,
+                action,
+                rival,
+                sentence,
+                asked: ask.clone(),
+            });
         }
         Ok(decisions)
     }

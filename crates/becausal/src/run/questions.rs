@@ -1,7 +1,10 @@
 //! What a run is asked.
 
 use becausal_core::env::{action_text, typical_actions};
-use becausal_explain::{Ask, Change, Company, ExplainError, Explainer, Moment, NEGLIGIBLE};
+use becausal_explain::{
+    Ask, Change, Company, ExplainError, Explainer, InfluenceBy, Moment, NEGLIGIBLE,
+};
+use becausal_model::ModelKind;
 
 use super::Run;
 use crate::answer::Answer;
@@ -17,9 +20,13 @@ impl Run {
     /// # Errors
     /// When a parameter is out of its range, or there is no reward of a name.
     pub fn explainer(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
-        let ask = Ask { preset: Some(ask.preset.unwrap_or(self.preset())), ..ask.clone() };
+        let mut ask = Ask { preset: Some(ask.preset.unwrap_or(self.preset())), ..ask.clone() };
+        if ask.influence.is_none() && self.model.kind() == ModelKind::Mlp {
+            // A dense network has no attention, whatever the preset.
+            ask.influence = Some(InfluenceBy::State);
+        }
         let explainer = Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask)?
-            .with_rows(self.scored_on.as_ref().unwrap_or(&self.data));
+            .with_rows(&self.data);
         let explainer = explainer.with_scale(self.scale.clone(), NEGLIGIBLE).with_track(self.track);
         let labels = |slot: usize| self.schema.variable_of(slot).kind.is_label();
         let known = self.schema.action_slots().all(labels).then(|| self.usual_actions());
@@ -93,7 +100,7 @@ impl Run {
     }
 
     /// Refuses an action with a label that the data never have: nothing was learned about it.
-    fn check_seen(&self, text: &str, change: &Change) -> Result<(), Error> {
+    pub(super) fn check_seen(&self, text: &str, change: &Change) -> Result<(), Error> {
         for (slot, &value) in self.schema.action_slots().zip(change.action.iter().flatten()) {
             let kind = &self.schema.variable_of(slot).kind;
             let column = self.data.column(slot);
