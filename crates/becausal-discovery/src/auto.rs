@@ -177,6 +177,7 @@ impl<'a> Engine<'a> {
                 pair.gain = pair.gain.max(finding.gain);
                 pair.most = pair.most.max(finding.most);
                 pair.p = pair.p.min(finding.p);
+                pair.is_slow |= finding.is_slow;
                 if finding.hint.as_ref().map_or(1.0, |hint| hint.p)
                     < pair.hint.as_ref().map_or(1.0, |hint| hint.p)
                 {
@@ -330,6 +331,7 @@ fn findings(
             strength: gain.strength,
             gain: gain.size,
             most: gain.most,
+            is_slow: gain.is_slow,
             copy: together(input),
             ..Finding::NOTHING
         })

@@ -15,6 +15,8 @@ pub(super) struct Finding {
     pub most: f64,
     /// The gain shrinks as more is learned: the cause may only stand for others.
     pub proxy: bool,
+    /// The recordings hold too few independent pieces for a p-value.
+    pub is_slow: bool,
     /// A copy of the cause without which it would matter.
     pub copy: Option<usize>,
     /// What rows at the ends of the other inputs' ranges hint at.
@@ -33,6 +35,7 @@ impl Finding {
         gain: 0.0,
         most: 0.0,
         proxy: false,
+        is_slow: false,
         copy: None,
         hint: None,
         remainder: None,

@@ -402,6 +402,7 @@ mod tests {
             Reason::FollowsOthers { variable: name() },
             Reason::Duplicate { of: name() },
             Reason::FewRows { rows: 3 },
+            Reason::FewPieces,
             Reason::RarelyVaries { variable: name(), rows: 3 },
             Reason::Unclear,
             Reason::NeverChosen { label: name() },

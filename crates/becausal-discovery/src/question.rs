@@ -17,6 +17,7 @@ use super::fold::Fold;
 use super::frame::Frame;
 use super::model::Model;
 use super::target::Target;
+use super::units::UnitSums;
 use becausal_core::progress::Tracker;
 use ndarray::Array2;
 
@@ -65,6 +66,8 @@ pub(super) struct Gain {
     pub strength: f64,
     /// The upper limit of the gain (two standard errors above it) as a share of the loss.
     pub most: f64,
+    /// The recordings hold too few independent pieces for a p-value.
+    pub is_slow: bool,
 }
 
 /// The gains of all drops, and the residuals.
@@ -89,11 +92,26 @@ impl Answer {
     }
 }
 
+/// Products with the direction of a drop, summed by unit.
+#[derive(Clone)]
+struct Products {
+    /// Of the residual without the inputs of the drop.
+    reduced: Vec<f64>,
+    /// Of the residual with all inputs.
+    full: Vec<f64>,
+}
+
+impl Products {
+    fn new(units: usize) -> Self {
+        Self { reduced: vec![0.0; units], full: vec![0.0; units] }
+    }
+}
+
 /// Sums over the held-out rows of one fold.
 struct Sums {
-    /// By drop and unit: the products for the mean, and for the spread.
-    mean: Vec<Vec<f64>>,
-    spread: Vec<Vec<f64>>,
+    /// By drop: the products for the mean, and for the spread.
+    mean: Vec<Products>,
+    spread: Vec<Products>,
     /// The losses with all inputs: plain, in units of the noise, and clipped.
     losses: [f64; 3],
     /// By unit: the loss in units of the noise, in rows whose noise cannot be told from the model's own
@@ -108,8 +126,7 @@ struct Sums {
 impl Question<'_> {
     /// Learns on each fold and tests on the other.
     ///
-    /// The smaller p-value of the two folds counts, times two (Bonferroni): the folds learn from each
-    /// other and are not independent. Mean and spread are combined in the same way, with weights.
+    /// Mean and spread are combined by Bonferroni's rule, with weights.
     pub(super) fn answer(&self) -> Answer {
         let models = self.folds.each_ref().map(|fold| self.heard(self.fit(fold)));
         let mut residuals = vec![0.0; self.frame.rows()];
@@ -132,10 +149,6 @@ impl Question<'_> {
         let share = |gain: f64, loss: f64| (gain / (gain + loss + floor)).clamp(0.0, 1.0);
         let gains = (0..self.drops.len())
             .map(|drop| {
-                let smallest = |p: &dyn Fn(&Fold, &Sums) -> f64| {
-                    let pairs = self.folds.iter().zip(&tested);
-                    2.0 * pairs.map(|(fold, tested)| p(fold, tested)).fold(1.0, f64::min)
-                };
                 let without = |which: usize| total(&|sums| sums.without[drop][which]);
                 let plain = (without(0) - losses[0]).max(0.0);
                 let shares = tested.iter().zip(self.folds).map(|(sums, fold)| {
@@ -148,16 +161,15 @@ impl Question<'_> {
                 });
                 // Both folds must agree.
                 let mut strength = shares.fold(1.0, f64::min);
-                let mut p = smallest(&|fold, sums| {
-                    let own = |unit: usize| min_gain * sums.own_losses[unit];
-                    self.p_value(fold, &sums.mean[drop], standard_floor, own)
-                });
+                let of_mean =
+                    self.p_value(&tested, standard_floor, |sums| (&sums.mean[drop], min_gain));
+                let mut p = of_mean.unwrap_or(1.0);
                 if has_spread {
-                    let of_spread = smallest(&|fold, sums| {
-                        self.p_value(fold, &sums.spread[drop], spread_margin, |_| 0.0)
-                    });
+                    let of_spread =
+                        self.p_value(&tested, spread_margin, |sums| (&sums.spread[drop], 0.0));
+                    let of_spread = of_spread.unwrap_or(1.0);
                     if of_spread / SPREAD_WEIGHT < p / (1.0 - SPREAD_WEIGHT) {
-                        let gain = total(&|sums| sums.spread[drop].iter().sum()).max(0.0);
+                        let gain = total(&|sums| sums.spread[drop].reduced.iter().sum()).max(0.0);
                         strength = strength.max(share(gain, spread_loss));
                     }
                     p = (p / (1.0 - SPREAD_WEIGHT)).min(of_spread / SPREAD_WEIGHT);
@@ -165,7 +177,8 @@ impl Question<'_> {
                 // A loss difference is about twice the product, and so is its standard error.
                 let most = without(1) - losses[1] + 4.0 * self.standard_error(&tested, drop);
                 let most = most / (losses[1] + standard_floor);
-                Gain { p: p.min(1.0), size: plain, strength, most }
+                let is_slow = of_mean.is_none();
+                Gain { p: p.min(1.0), size: plain, strength, most, is_slow }
             })
             .collect();
         let clip = models[0].clip.zip(models[1].clip).map(|(one, other)| one.max(other));
@@ -174,19 +187,35 @@ impl Question<'_> {
 
     /// The standard error of the mean product of a drop.
     fn standard_error(&self, tested: &[Sums; 2], drop: usize) -> f64 {
-        let squares = tested.iter().flat_map(|sums| &sums.mean[drop]).map(|sum| sum * sum);
+        let squares = tested.iter().flat_map(|sums| &sums.mean[drop].reduced).map(|sum| sum * sum);
         squares.sum::<f64>().sqrt() / self.frame.rows().max(1) as f64
     }
 
-    /// The p-value of the hypothesis that the products on the held-out rows of a fold are at most what is
-    /// to be subtracted, on average: `margin` for each row, and `own` for each unit.
-    fn p_value(&self, fold: &Fold, sums: &[f64], margin: f64, own: impl Fn(usize) -> f64) -> f64 {
-        let units = &self.frame.units;
-        let beyond: Vec<f64> = (0..sums.len())
-            .filter(|&unit| fold.held_out_sizes[unit] > 0.0)
-            .map(|unit| sums[unit] - margin * fold.held_out_sizes[unit] - own(unit))
-            .collect();
-        units.p_value(&beyond, &self.frame.thresholds)
+    /// The p-value of the hypothesis that the products on the held-out rows are at most what is to be
+    /// subtracted, on average: `margin` for each row, and a share of the losses that may be the model's own.
+    /// `of` gives the products and that share. `None` if too few pieces are independent.
+    fn p_value<'s>(
+        &self,
+        tested: &'s [Sums; 2],
+        margin: f64,
+        of: impl Fn(&'s Sums) -> (&'s Products, f64),
+    ) -> Option<f64> {
+        let folds = [0, 1].map(|number| {
+            let sizes = &self.folds[number].held_out_sizes;
+            let (products, own) = of(&tested[number]);
+            let units: Vec<usize> = (0..sizes.len()).filter(|&unit| sizes[unit] > 0.0).collect();
+            let beyond = |&unit: &usize| {
+                products.reduced[unit]
+                    - margin * sizes[unit]
+                    - own * tested[number].own_losses[unit]
+            };
+            UnitSums {
+                sums: units.iter().map(beyond).collect(),
+                noise: units.iter().map(|&unit| products.full[unit]).collect(),
+                units,
+            }
+        });
+        self.frame.units.p_value(&folds, &self.frame.thresholds)
     }
 
     /// The sums over the held-out rows.
@@ -208,8 +237,8 @@ impl Question<'_> {
             ndarray::concatenate(ndarray::Axis(1), &coefficients).expect("rows alike");
         let units = frame.units.count();
         let mut sums = Sums {
-            mean: vec![vec![0.0; units]; drops],
-            spread: vec![vec![0.0; units]; if spread.is_some() { drops } else { 0 }],
+            mean: vec![Products::new(units); drops],
+            spread: vec![Products::new(units); if spread.is_some() { drops } else { 0 }],
             losses: [0.0; 3],
             own_losses: vec![0.0; units],
             without: vec![[0.0; 3]; drops],
@@ -227,11 +256,11 @@ impl Question<'_> {
                 residuals[row] = residual;
                 sums.losses[0] += residual * residual;
                 let deviation = model.scale.deviation(bins);
-                let standard = model.scale.standard(residual, deviation).powi(2);
-                sums.losses[1] += standard;
+                let noise = model.scale.standard(residual, deviation);
+                sums.losses[1] += noise * noise;
                 sums.losses[2] += model.clipped(residual).powi(2);
                 if deviation <= model.scale.least {
-                    sums.own_losses[unit] += standard;
+                    sums.own_losses[unit] += noise * noise;
                 }
                 let place = self.extremes.place(row);
                 let mut next = 1 + drops;
@@ -250,7 +279,8 @@ impl Question<'_> {
                     sums.without[drop][1] += standard * standard;
                     sums.without[drop][2] += model.clipped(error).powi(2);
                     let added = model.scale.standard(full - reduced, deviation);
-                    sums.mean[drop][unit] += standard * (added - expected);
+                    sums.mean[drop].reduced[unit] += standard * (added - expected);
+                    sums.mean[drop].full[unit] += noise * (added - expected);
                     if let Some(place) = place {
                         without[drop][place] = error;
                     }
@@ -258,9 +288,11 @@ impl Question<'_> {
                 if spread.is_some() {
                     let size = model.clipped(residual).abs();
                     sums.spread_loss += (size - predicted[spread_from]).powi(2);
+                    let full = predicted[spread_from];
                     for (drop, sums) in sums.spread.iter_mut().enumerate() {
                         let reduced = predicted[spread_from + 1 + drop];
-                        sums[unit] += (size - reduced) * (predicted[spread_from] - reduced);
+                        sums.reduced[unit] += (size - reduced) * (full - reduced);
+                        sums.full[unit] += (size - full) * (full - reduced);
                     }
                 }
             }

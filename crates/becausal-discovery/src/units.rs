@@ -2,7 +2,7 @@
 //!
 //! A recording is an episode, or several between which rows were left out.
 
-use super::student::{mean_above_zero, typical};
+use super::student::{mean_above_zero, mean_of_pieces_above_zero, typical};
 use super::thresholds::Thresholds;
 use becausal_core::Stream;
 use becausal_core::data::Transitions;
@@ -17,6 +17,8 @@ pub(super) struct Units {
     pub of_row: Vec<u32>,
     /// The fold, 0 or 1, of each unit.
     pub fold: Vec<u8>,
+    /// The recording of each unit.
+    recording: Vec<u32>,
     /// Whether units are stretches of recordings, so that neighbours may be correlated.
     pub stretches: bool,
 }
@@ -55,6 +57,10 @@ impl Units {
         }
         first_unit.push(count);
         let stretches = count as usize > recordings.len();
+        let recording = (0_u32..)
+            .zip(first_unit.windows(2))
+            .flat_map(|(recording, ends)| (ends[0]..ends[1]).map(move |_| recording))
+            .collect();
         let mut fold = vec![0; count as usize];
         if recordings.len() == 1 {
             let half = fold.len() / 2;
@@ -72,13 +78,13 @@ impl Units {
                 fold[units].fill(u8::from(lighter == 1));
             }
         }
-        Self { of_row, fold, stretches }
+        Self { of_row, fold, recording, stretches }
     }
 
     /// The units of a selection of rows.
     pub(super) fn select(&self, rows: &[u32]) -> Self {
         let of_row = rows.iter().map(|&row| self.of_row[row as usize]).collect();
-        Self { of_row, fold: self.fold.clone(), stretches: self.stretches }
+        Self { of_row, ..self.clone() }
     }
 
     /// The number of units, including those without rows.
@@ -95,48 +101,98 @@ impl Units {
         sizes
     }
 
-    /// The p-value of the hypothesis that the mean of `sums`, one for each unit of a fold, is at most 0; 1
-    /// with too few.
+    /// The p-value of the hypothesis that the mean of the sums is at most 0 in both folds; `None` where the
+    /// recordings hold too few independent pieces to tell.
     ///
-    /// Sums are clipped. Where units are stretches, neighbours are merged by two as long as they are
-    /// correlated and enough are left. If those left are still correlated, too few are independent.
-    pub(super) fn p_value(&self, sums: &[f64], thresholds: &Thresholds) -> f64 {
-        let min_units = thresholds.min_units / 2;
-        if sums.len() < min_units {
-            return 1.0;
+    /// The smaller p-value of the two folds counts, times two (Bonferroni): the folds learn from each other,
+    /// so they are not independent. Sums are clipped. Where units are stretches, neighbours may be
+    /// correlated: a fold counts as many pieces as there are units in it, divided by the time for which its
+    /// noise lasts. With too few of them whole recordings are the units.
+    pub(super) fn p_value(&self, folds: &[UnitSums; 2], thresholds: &Thresholds) -> Option<f64> {
+        let time = if self.stretches { self.lasting(folds, thresholds) } else { 1.0 };
+        let mut p = None;
+        for fold in folds {
+            let sums = clipped(fold.sums.clone(), thresholds);
+            let pieces = sums.len() as f64 / time;
+            let found = if !self.stretches || pieces >= thresholds.min_pieces {
+                (sums.len() >= thresholds.min_units / 2)
+                    .then(|| mean_of_pieces_above_zero(&sums, pieces))
+            } else {
+                let sums = clipped(self.by_recording(fold), thresholds);
+                (sums.len() >= thresholds.min_units / 2).then(|| mean_above_zero(&sums))
+            };
+            p = p.into_iter().chain(found).reduce(f64::min);
         }
-        let in_groups_of = |size: usize| -> Vec<f64> {
-            sums.chunks(size).map(|chunk| chunk.iter().sum()).collect()
-        };
-        let clipped = |mut sums: Vec<f64>| -> Vec<f64> {
-            let most = thresholds.max_deviations * typical(sums.iter().copied());
-            if most > 0.0 {
-                for sum in &mut sums {
-                    *sum = sum.clamp(-most, most);
+        p.map(|p| (2.0 * p).min(1.0))
+    }
+
+    /// The sums of whole recordings.
+    fn by_recording(&self, fold: &UnitSums) -> Vec<f64> {
+        let mut sums: Vec<(u32, f64)> = Vec::new();
+        for (&unit, &sum) in fold.units.iter().zip(&fold.sums) {
+            let recording = self.recording[unit];
+            match sums.last_mut() {
+                Some((last, total)) if *last == recording => *total += sum,
+                _ => sums.push((recording, sum)),
+            }
+        }
+        sums.into_iter().map(|(_, sum)| sum).collect()
+    }
+
+    /// For how many units noise lasts: 1 if those of a recording are independent.
+    ///
+    /// This is the integrated autocorrelation time 1 + 2 (r1 + r2 + ...), with the sum ended where two
+    /// neighbouring terms together are not above 0 (Geyer 1992: the initial positive sequence).
+    fn lasting(&self, folds: &[UnitSums; 2], thresholds: &Thresholds) -> f64 {
+        let noise = folds.each_ref().map(|fold| standard(clipped(fold.noise.clone(), thresholds)));
+        let correlation = |lag: usize| -> f64 {
+            let (mut products, mut squares) = (0.0, 0.0);
+            for (fold, noise) in folds.iter().zip(&noise) {
+                squares += noise.iter().map(|value| value * value).sum::<f64>();
+                for (later, before) in (lag..noise.len()).zip(0..) {
+                    let of = |place: usize| self.recording[fold.units[place]];
+                    if of(before) == of(later) {
+                        products += noise[before] * noise[later];
+                    }
                 }
             }
-            sums
+            if squares > 0.0 { products / squares } else { 0.0 }
         };
-        let mut size = 1;
-        let mut merged = clipped(sums.to_vec());
-        while self.stretches && merged.len() >= 4 * min_units && are_related(&merged) {
-            size *= 2;
-            merged = clipped(in_groups_of(size));
-        }
-        if size > 1 && are_related(&merged) {
-            return 1.0;
-        }
-        mean_above_zero(&merged)
+        let lags = noise[0].len().max(noise[1].len());
+        let pairs = (0..lags).step_by(2).map(|lag| correlation(lag) + correlation(lag + 1));
+        let time = 2.0 * pairs.take_while(|&pair| pair > 0.0).sum::<f64>() - 1.0;
+        time.max(1.0)
     }
 }
 
-/// Whether neighbouring values are correlated: more than chance explains in one of 40 cases.
-fn are_related(values: &[f64]) -> bool {
-    let count = values.len() as f64;
+/// What is summed up for the units of a fold.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UnitSums {
+    /// The units that have rows, in their order.
+    pub units: Vec<usize>,
+    /// Whose mean is above 0 if there is an influence.
+    pub sums: Vec<f64>,
+    /// The part of `sums` that no input explains.
+    pub noise: Vec<f64>,
+}
+
+/// Sums beyond the most deviations count as these.
+fn clipped(mut sums: Vec<f64>, thresholds: &Thresholds) -> Vec<f64> {
+    let most = thresholds.max_deviations * typical(sums.iter().copied());
+    if most > 0.0 {
+        sums.iter_mut().for_each(|sum| *sum = sum.clamp(-most, most));
+    }
+    sums
+}
+
+/// Values with mean 0 and variance 1, or 0 if they are all alike.
+fn standard(mut values: Vec<f64>) -> Vec<f64> {
+    let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;
-    let square: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    let neighbours: f64 = values.windows(2).map(|two| (two[0] - mean) * (two[1] - mean)).sum();
-    neighbours > 2.0 / count.sqrt() * square
+    let square = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
+    let deviation = if square > 0.0 { square.sqrt() } else { f64::INFINITY };
+    values.iter_mut().for_each(|value| *value = (*value - mean) / deviation);
+    values
 }
 
 #[cfg(test)]
@@ -171,26 +227,69 @@ mod tests {
         }
     }
 
+    /// Sums that are all noise.
+    fn noise(units: &Units, mut next: impl FnMut(usize) -> f64) -> [UnitSums; 2] {
+        [0, 1].map(|number| {
+            let of_fold = (0..units.count()).filter(|&unit| units.fold[unit] == number);
+            let of_fold: Vec<usize> = of_fold.collect();
+            let sums: Vec<f64> = of_fold.iter().map(|&unit| next(unit)).collect();
+            UnitSums { units: of_fold, noise: sums.clone(), sums }
+        })
+    }
+
+    /// How many of 1,000 p-values of sums of which each keeps `kept` of the one before are at most .01, and
+    /// how many could not be told.
+    fn small_and_unknown(units: &Units, kept: f64) -> (usize, usize) {
+        let thresholds = Thresholds::default();
+        let mut stream = Stream::new(2);
+        let (mut small, mut unknown) = (0, 0);
+        for _ in 0..1000 {
+            let (mut level, mut of) = (0.0, u32::MAX);
+            let folds = noise(units, |unit| {
+                // Another recording begins anew.
+                if of != units.recording[unit] {
+                    (level, of) =
+                        (stream.normal() / (1.0 - kept * kept).sqrt(), units.recording[unit]);
+                }
+                level = kept * level + stream.normal();
+                level
+            });
+            match units.p_value(&folds, &thresholds) {
+                Some(p) => small += usize::from(p <= 0.01),
+                None => unknown += 1,
+            }
+        }
+        (small, unknown)
+    }
+
     #[test]
-    fn sums_that_last_are_merged_and_single_huge_ones_are_clipped() {
+    fn noise_that_lasts_leaves_fewer_pieces_and_noise_that_hardly_changes_too_few() {
+        let one = Units::of_lengths(&[20_000], 0, &Thresholds::default());
+        let (small, unknown) = small_and_unknown(&one, 0.0);
+        assert!((3..=18).contains(&small) && unknown == 0, "{small}, {unknown}");
+        // Of 100 units 0.6 leaves 25 pieces.
+        let (small, unknown) = small_and_unknown(&one, 0.6);
+        assert!(small <= 30 && unknown <= 30, "{small}, {unknown}");
+        let (small, unknown) = small_and_unknown(&one, 0.97);
+        assert!(small <= 25 && unknown >= 900, "{small}, {unknown}");
+        // Recordings are independent of each other, so whole ones can always be compared.
+        let many = Units::of_lengths(&[1000; 20], 0, &Thresholds::default());
+        let (small, unknown) = small_and_unknown(&many, 0.97);
+        assert!(small <= 25 && unknown == 0, "{small}, {unknown}");
+    }
+
+    #[test]
+    fn what_an_input_explains_may_last_and_single_huge_sums_are_clipped() {
         let thresholds = Thresholds::default();
         let units = Units::of_lengths(&[20_000], 0, &thresholds);
-        let mut stream = Stream::new(2);
-        let mut small = 0;
-        for _ in 0..200 {
-            let mut level = 0.0;
-            let sums: Vec<f64> = (0..100)
-                .map(|_| {
-                    level = 0.8 * level + stream.normal();
-                    level
-                })
-                .collect();
-            small += usize::from(units.p_value(&sums, &thresholds) <= 0.01);
+        let mut stream = Stream::new(3);
+        let mut folds = noise(&units, |_| stream.normal());
+        for fold in &mut folds {
+            fold.sums.iter_mut().enumerate().for_each(|(at, sum)| *sum += (at / 25) as f64);
         }
-        // Without merging there are about 45.
-        assert!(small <= 12, "{small}");
-        let mut sums: Vec<f64> = (0..100).map(|_| 0.5 + stream.normal()).collect();
-        sums[50] = -1000.0;
-        assert!(units.p_value(&sums, &thresholds) < 0.01);
+        assert!(units.p_value(&folds, &thresholds).expect("a p-value") < 1e-6);
+        let mut folds = noise(&units, |_| 0.5 + stream.normal());
+        folds.iter_mut().for_each(|fold| fold.sums[50] = -1000.0);
+        assert!(units.p_value(&folds, &thresholds).expect("a p-value") < 0.01);
     }
 }

@@ -58,6 +58,9 @@ fn unclear(finding: &Finding, frame: &Frame, effect: &str) -> Option<Reason> {
     if low {
         return (finding.p > DECIDED).then_some(Reason::Unclear);
     }
+    if finding.is_slow {
+        return Some(Reason::FewPieces);
+    }
     if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= thresholds.max_hint_p) {
         return Some(Reason::Hint { rows: hint.rows, group: hint.group.clone() });
     }

@@ -31,6 +31,10 @@ pub fn reason_words(reason: &Reason) -> String {
         Reason::FewRows { rows } => {
             format!("too few rows: {} in all; collect more", counted(*rows, "row"))
         }
+        Reason::FewPieces => {
+            "too few episodes: what is left unexplained changes slowly; record more episodes"
+                .to_owned()
+        }
         Reason::RarelyVaries { variable, rows } => format!(
             "too few rows: `{variable}` leaves its usual value in {}",
             counted(*rows, "row")
