@@ -49,14 +49,11 @@ fn the_graph_of_the_aim_test_is_found() {
 }
 
 #[test]
-fn false_edges_of_cart_pole_are_flagged() {
+fn cart_pole_has_no_false_edges() {
     let (data, truth) = record("CartPole-v1", 10_000, 4);
-    let graph = auto(&data);
-    let score = Score::of(&graph.matrix(), &truth.graph);
-    assert!(score.false_edges <= 1 && score.right >= 10, "{score:?}");
-    for (pair, there) in graph.pairs().iter().zip(truth.graph.iter().flatten()) {
-        assert!(pair.verdict != Verdict::Edge || *there || pair.proxy, "{pair:?}");
-    }
+    let score = Score::of(&auto(&data).matrix(), &truth.graph);
+    assert_eq!(score.false_edges, 0);
+    assert!(score.right >= 10, "{score:?}");
 }
 
 #[test]
@@ -79,6 +76,8 @@ fn probes_get_the_right_answer_or_a_reason() {
         let pair = graph.find("x", "y").expect("the pair");
         let expected: &[Verdict] = match answer {
             Answer::Edge => &[Verdict::Edge],
+            // 1,500 rows of slow series are few.
+            Answer::None if pair.reason == Some(Reason::FewPieces) => &[Verdict::Untestable],
             Answer::None => &[Verdict::None],
             Answer::CannotTell => &[Verdict::Untestable],
             Answer::NoneOrFlagged if pair.proxy => &[Verdict::Edge],
@@ -91,11 +90,16 @@ fn probes_get_the_right_answer_or_a_reason() {
 }
 
 #[test]
-fn a_proxy_is_flagged_or_no_edge_and_real_causes_are_not_flagged() {
+fn a_proxy_is_flagged_and_real_causes_are_not() {
     let data = probes::record(4, 10_000, 3);
     let graph = auto(&data);
-    let pair = graph.find("x", "y").expect("the pair");
-    assert!(pair.proxy || pair.verdict != Verdict::Edge, "{pair:?}");
+    assert!(graph.find("x", "y").expect("the pair").proxy);
+    // Where the models know the real causes well enough, it is no edge.
+    for seed in 0..4 {
+        let graph = auto(&probes::record(4, 2000, seed));
+        let pair = graph.find("x", "y").expect("the pair");
+        assert!(pair.proxy || pair.verdict != Verdict::Edge, "{pair:?}");
+    }
     // Independent causes of a noisy product, and the causes of CartPole, are no proxies.
     let graph = auto(&probes::record(11, 3000, 3));
     assert!(graph.edges().all(|pair| !pair.proxy), "{graph:?}");
@@ -105,17 +109,22 @@ fn a_proxy_is_flagged_or_no_edge_and_real_causes_are_not_flagged() {
 
 #[test]
 fn an_influence_in_few_rows_is_untestable_not_none() {
+    let mut hints = 0;
     for seed in 0..4 {
         let graph = auto(&probes::record(8, 1500, seed));
         let pair = graph.find("x", "y").expect("the pair");
         assert_eq!(pair.verdict, Verdict::Untestable, "{pair:?}");
         let largest = RowGroup::Largest { of: "z1".to_owned() };
-        let hint =
-            |reason: &Reason| matches!(reason, Reason::Hint { group, .. } if *group == largest);
-        // All rows together may hint at it as well.
-        let is_known = |reason: &Reason| hint(reason) || *reason == Reason::Unclear;
-        assert!(pair.reason.as_ref().is_some_and(is_known), "{pair:?}");
+        match &pair.reason {
+            Some(Reason::Hint { group, .. }) => {
+                assert_eq!(*group, largest);
+                hints += 1;
+            }
+            // All rows together may show it as well.
+            reason => assert_eq!(*reason, Some(Reason::Unclear)),
+        }
     }
+    assert!(hints >= 3, "{hints}");
     let none = |seed: u64| auto(&probes::record(1, 1500, seed));
     let none = (0..4)
         .filter(|&seed| none(seed).find("x", "y").expect("the pair").verdict == Verdict::None);
@@ -124,10 +133,11 @@ fn an_influence_in_few_rows_is_untestable_not_none() {
 
 #[test]
 fn weak_evidence_is_not_called_none() {
-    let graph = auto(&probes::record(9, 300, 2));
+    let graph = auto(&probes::record(9, 300, 7));
     let pair = graph.find("x", "y").expect("the pair");
     assert!(pair.p > 0.001 && pair.verdict == Verdict::Untestable, "{pair:?}");
     assert_eq!(pair.reason, Some(Reason::Unclear));
+    assert_eq!(graph.with_eta(0.01).find("x", "y").map(|p| p.verdict), Some(Verdict::Edge));
 }
 
 #[test]
@@ -390,13 +400,13 @@ fn pairs_that_few_rows_decide_are_untestable_not_none() {
     // Nearly every order for a worker is carried out, so few rows show why the others are not.
     let (data, truth) = record("BuildMarine-v0", 1000, 0);
     let graph = auto(&data);
-    let reason = reason(&graph, "money", "workers'");
     let of_workers = Some("workers'".to_owned());
-    assert!(
-        matches!(&reason, Reason::FewDecide { unexplained, .. } if *unexplained == of_workers)
-            || matches!(&reason, Reason::Hint { .. }),
-        "{reason:?}"
-    );
+    let few_decide = |reason: &Reason| matches!(reason, Reason::FewDecide { unexplained, .. } if *unexplained == of_workers);
+    // The few rows may even hint at the cause that it is.
+    let money = reason(&graph, "money", "workers'");
+    assert!(few_decide(&money) || matches!(money, Reason::Hint { .. }), "{money:?}");
+    let mut reasons = graph.pairs().iter().filter_map(|pair| pair.reason.as_ref());
+    assert!(reasons.any(few_decide), "{graph:?}");
     let denied = |graph: &CausalGraph, truth: &Truth| {
         let pairs = graph.pairs().iter().zip(truth.graph.iter().flatten());
         pairs.filter(|(pair, there)| **there && pair.verdict == Verdict::None).count()
