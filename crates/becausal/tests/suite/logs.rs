@@ -267,11 +267,16 @@ fn an_action_that_follows_from_the_state_stays_a_cause_with_a_caveat() {
     let episodes = record(80, 30, thermostat);
     let run = becausal::fit(&read(&episodes, false), &small()).expect("a run");
     let graph = run.graph().to_string();
-    assert!(graph.contains("`device` follows from the state"), "{graph}");
+    assert!(
+        graph.contains("`device` follows from the state; record some random actions"),
+        "{graph}"
+    );
     assert!(run.model().structure().parents(0).contains(&3), "the device is a parent");
     let (right, caveats) = signs(&run, &episodes);
     let said = |caveats: &Vec<String>| {
-        caveats.iter().any(|text| text.contains("`device` follows from the state"))
+        caveats.iter().any(|text| {
+            text.contains("`device` follows from the state; record some random actions")
+        })
     };
     assert!(caveats.iter().all(said), "{caveats:?}");
     assert!(right >= 0.95, "{right}");
