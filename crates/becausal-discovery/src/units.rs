@@ -271,7 +271,6 @@ mod tests {
         let (small, unknown) = small_and_unknown(&one, 0.6);
         assert!(small <= 30 && unknown <= 30, "{small}, {unknown}");
         let (small, unknown) = small_and_unknown(&one, 0.97);
-        // If stretches were independent, 860 were at most .01.
         assert!(small <= 40 && unknown >= 900, "{small}, {unknown}");
         // Recordings are independent of each other, so whole ones can always be compared.
         let many = Units::of_lengths(&[1000; 20], 0, &Thresholds::default());

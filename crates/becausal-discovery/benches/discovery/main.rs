@@ -334,6 +334,11 @@ fn chain(count: usize, rows: usize) -> Transitions {
 
 /// The time and memory for more variables and rows.
 fn speed() {
+    let data = record("LunarLanderContinuous-v3", 150_000, 0);
+    let started = Instant::now();
+    let pairs = graph(&data, Method::Auto).pairs().len();
+    let seconds = started.elapsed().as_secs_f64();
+    println!("LunarLanderContinuous-v3, 150,000 rows, {pairs} pairs: {seconds:.2} s");
     println!("{:>4} {:>9} {:>9} {:>12}", "n", "rows", "seconds", "memory (MiB)");
     for (count, rows) in [
         (10, 10_000),
