@@ -180,7 +180,9 @@ pub(super) struct UnitSums {
 fn clipped(mut sums: Vec<f64>, thresholds: &Thresholds) -> Vec<f64> {
     let most = thresholds.max_deviations * typical(sums.iter().copied());
     if most > 0.0 {
-        sums.iter_mut().for_each(|sum| *sum = sum.clamp(-most, most));
+        for sum in &mut sums {
+            *sum = sum.clamp(-most, most);
+        }
     }
     sums
 }
@@ -191,7 +193,9 @@ fn standard(mut values: Vec<f64>) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / count;
     let square = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
     let deviation = if square > 0.0 { square.sqrt() } else { f64::INFINITY };
-    values.iter_mut().for_each(|value| *value = (*value - mean) / deviation);
+    for value in &mut values {
+        *value = (*value - mean) / deviation;
+    }
     values
 }
 
@@ -285,11 +289,15 @@ mod tests {
         let mut stream = Stream::new(3);
         let mut folds = noise(&units, |_| stream.normal());
         for fold in &mut folds {
-            fold.sums.iter_mut().enumerate().for_each(|(at, sum)| *sum += (at / 25) as f64);
+            for (at, sum) in fold.sums.iter_mut().enumerate() {
+                *sum += (at / 25) as f64;
+            }
         }
         assert!(units.p_value(&folds, &thresholds).expect("a p-value") < 1e-6);
         let mut folds = noise(&units, |_| 0.5 + stream.normal());
-        folds.iter_mut().for_each(|fold| fold.sums[50] = -1000.0);
+        for fold in &mut folds {
+            fold.sums[50] = -1000.0;
+        }
         assert!(units.p_value(&folds, &thresholds).expect("a p-value") < 0.01);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use becausal::discovery::{Pair, Reason, Verdict};
+use becausal::discovery::{Reason, Verdict};
 use becausal::{
     Ask, DiscoverParams, FitParams, Log, Missing, ReadParams, Run, Schema, ScoredOn, Stream,
     Transitions, discover,
@@ -161,7 +161,9 @@ fn the_parts_of_one_recording_are_not_independent() {
         // Stretches count as recordings: this is what a log of 31 episodes would show.
         let independent = data.in_stretches(data.len());
         for (total, data) in [(&mut found, data), (&mut if_independent, &independent)] {
-            total.iter_mut().zip(wrong(data)).for_each(|(total, count)| *total += count);
+            for (total, count) in total.iter_mut().zip(wrong(data)) {
+                *total += count;
+            }
         }
     }
     let [edges, doubts, slow, fast] = found;
