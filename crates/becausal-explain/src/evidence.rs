@@ -2,7 +2,7 @@
 
 use crate::chain::{Chain, Edge, Node, Part, Way};
 use becausal_discovery::{CausalGraph, CauseId, EffectId, Pair, Reason, Verdict};
-use becausal_model::Dynamics;
+use becausal_model::{Dynamics, Situation};
 
 /// Members of a model that differ by more than this are a caveat; in standard deviations of the
 /// variable in the data.
@@ -213,8 +213,10 @@ fn outside(chain: &Chain, dynamics: &dyn Dynamics) -> Vec<Doubt> {
 fn disagreement(chain: &Chain, dynamics: &dyn Dynamics) -> Vec<Doubt> {
     let states = chain.trajectory().shape().states.len();
     let mut largest: Vec<(Node, f64)> = Vec::new();
-    for (step, part) in chain.trajectory().steps().iter().enumerate() {
-        let spreads = dynamics.disagreement(&part.state, &part.action);
+    let steps = chain.trajectory().steps().iter();
+    let situations: Vec<Situation<'_>> =
+        steps.map(|step| (&step.state[..], &step.action[..])).collect();
+    for (step, spreads) in dynamics.disagreement(&situations).into_iter().enumerate() {
         for (effect, spread) in spreads.into_iter().enumerate() {
             let node = match effect.checked_sub(states) {
                 None => Node::state(step + 1, effect),

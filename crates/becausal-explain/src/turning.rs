@@ -216,3 +216,106 @@ impl<'a> Search<'a> {
 
 /// Recorded states that are shrunk to a smallest change.
 const NEAREST: usize = 20;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use becausal_core::data::Row;
+
+    /// Pushes by a rule.
+    struct Pusher(Arc<Schema>, fn(&[f64]) -> bool);
+
+    impl Policy for Pusher {
+        fn schema(&self) -> &Arc<Schema> {
+            &self.0
+        }
+
+        fn mode(&self, state: &[f64]) -> Vec<f64> {
+            vec![f64::from(u8::from((self.1)(state)))]
+        }
+
+        fn sample(&self, state: &[f64], _: &mut Stream) -> Vec<f64> {
+            self.mode(state)
+        }
+    }
+
+    /// Every x and y from -5 to 5 in steps of a half, with the gate open and shut.
+    fn grid() -> Transitions {
+        let text = "name = \"Gate\"\n[state]\nx = { kind = \"continuous\" }\ny = { kind = \"continuous\" }\n\
+                    gate = { kind = \"boolean\" }\n[action]\npush = { kind = \"boolean\" }\n[reward]\nr = \"x'\"\n";
+        let mut data = Transitions::new(Arc::new(Schema::parse(text).expect("a schema")));
+        data.begin_episode();
+        for place in 0..21 * 21 * 2 {
+            let number = |at: usize| (at % 21) as f64 / 2.0 - 5.0;
+            let state = [number(place / 2), number(place / 42), (place % 2) as f64];
+            let row = Row {
+                state: &state,
+                action: &[0.0],
+                outcomes: &[],
+                next: &state,
+                reward: state[0],
+                terminated: false,
+                truncated: false,
+            };
+            data.push(&row);
+        }
+        data
+    }
+
+    /// The changes of a state in the order of their slots, and their size.
+    fn found(rule: fn(&[f64]) -> bool, state: [f64; 3]) -> Option<(Vec<(usize, f64)>, f64)> {
+        let data = grid();
+        let policy = Pusher(Arc::clone(data.schema()), rule);
+        let turning = Search::new(&policy, &data, &state, None).smallest()?;
+        assert_ne!(turning.action, policy.mode(&state));
+        let mut changes = turning.changes;
+        changes.sort_by_key(|(slot, _)| *slot);
+        Some((changes, turning.size))
+    }
+
+    fn deviation() -> f64 {
+        let values: Vec<f64> = (0..21).map(|at| f64::from(at) / 2.0 - 5.0).collect();
+        (values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64).sqrt()
+    }
+
+    #[test]
+    fn the_threshold_of_one_number_is_found_to_the_last_digits() {
+        let (changes, size) = found(|s| s[0] > 1.3, [0.0, 4.0, 0.0]).expect("a change");
+        assert_eq!(changes.len(), 1);
+        assert_eq!(changes[0].0, 0);
+        assert!((changes[0].1 - 1.3).abs() < 1e-5, "{changes:?}");
+        assert!((size - 1.3 / deviation()).abs() < 0.01, "{size}");
+        // The nearer of two thresholds, and back over it.
+        let (changes, _) = found(|s| s[0] > 1.3 || s[1] < 3.9, [0.0, 4.0, 0.0]).expect("a change");
+        assert_eq!((changes.len(), changes[0].0), (1, 1));
+        assert!((changes[0].1 - 3.9).abs() < 1e-5, "{changes:?}");
+    }
+
+    #[test]
+    fn where_one_is_not_enough_two_change_each_as_little_as_it_can() {
+        let (changes, size) = found(|s| s[0] > 1.3 && s[1] < -0.7, [0.0; 3]).expect("a change");
+        let [(0, x), (1, y)] = changes[..] else { panic!("{changes:?}") };
+        assert!((x - 1.3).abs() < 1e-5 && (y + 0.7).abs() < 1e-5, "{x}, {y}");
+        assert!((size - 1.3_f64.hypot(0.7) / deviation()).abs() < 0.01, "{size}");
+    }
+
+    #[test]
+    fn a_label_turns_and_what_no_data_show_is_not_asked() {
+        let (changes, size) = found(|s| s[2] > 0.0, [0.0; 3]).expect("a change");
+        assert_eq!((changes, size), (vec![(2, 1.0)], 1.0));
+        assert_eq!(found(|s| s[0] > 7.0, [0.0; 3]), None, "outside the data");
+        assert_eq!(found(|_| true, [0.0; 3]), None, "the agent always does the same");
+    }
+
+    #[test]
+    fn only_the_action_that_is_wanted_counts() {
+        let data = grid();
+        let policy = Pusher(Arc::clone(data.schema()), |s| s[0] > 1.3);
+        let search =
+            |wanted: &[f64]| Search::new(&policy, &data, &[2.0, 0.0, 0.0], Some(wanted)).smallest();
+        assert_eq!(search(&[0.0]).expect("a change").action, [0.0]);
+        assert_eq!(search(&[5.0]), None);
+    }
+}

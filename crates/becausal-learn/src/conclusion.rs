@@ -30,7 +30,7 @@ impl Training {
     /// When an episode does not end, or a reward is NaN or infinite.
     pub fn final_evaluation(&self) -> Result<Evaluation, LearningError> {
         let key = Purpose::FinalEvaluation as u32;
-        let episodes = self.settings.evaluation_episodes;
+        let episodes = self.settings.final_episodes;
         evaluate(self.best_agent(), &self.environment, episodes, self.seed, &[key])
     }
 

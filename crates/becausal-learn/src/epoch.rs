@@ -168,13 +168,11 @@ impl Training {
 
     fn structure(&self) -> Structure {
         match &self.graph {
-            Some(graph) if self.data.len() >= self.settings.graph_from => {
-                match self.settings.parents {
-                    Parents::Edges => Structure::of_edges(&self.schema, graph),
-                    Parents::Cautious => Structure::cautious(&self.schema, graph, &self.data),
-                }
-            }
-            _ => Structure::full(&self.schema),
+            Some(graph) => match self.settings.parents {
+                Parents::Edges => Structure::of_edges(&self.schema, graph),
+                Parents::Cautious => Structure::cautious(&self.schema, graph, &self.data),
+            },
+            None => Structure::full(&self.schema),
         }
     }
 

@@ -71,8 +71,6 @@ settings! {
     greedy: f64 = 0.0,
     /// Epochs between two discoveries of the graph.
     graph_epochs: Ramp = Ramp { from: 3.0, to: 5.0 },
-    /// The model uses the graph once the buffer has this many rows. Until then it uses the full graph.
-    graph_from: usize = 0,
     /// Whether an edge that was found once stays for the rest of the training: the data of a policy
     /// that has settled shows fewer edges than earlier data.
     keep_edges: bool = false,
@@ -159,11 +157,16 @@ settings! {
     evaluate_every: usize = 1,
     /// Episodes per evaluation.
     evaluation_episodes: usize = 20,
+    /// Other episodes that the best policy plays at the end: their mean return is the one that is reported.
+    final_episodes: usize = 100,
     /// Optimiser steps of each network in the final fit, for explanations; 0 for no fit.
     final_fit_steps: usize = 2000,
     /// Real steps recorded at the end for explanations, beside those of the training; 0 for none.
     final_rows: usize = 20_000,
 }
+
+/// Settings that trainings of earlier versions have in their records.
+const RETIRED: [&str; 1] = ["graph_from"];
 
 /// The built-in settings of each environment. The landers share a file; what differs with throttles instead of engines is
 /// in tables whose names end in `-continuous`.
@@ -219,13 +222,16 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The settings of a TOML table; `name` appears in error messages.
+    /// The settings of a TOML table; `name` appears in error messages. Settings of earlier versions that are gone are
+    /// passed over.
     ///
     /// # Errors
     /// When a setting is unknown or has a wrong value.
     pub fn of(table: &toml_edit::Table, name: &str) -> Result<Self, LearningError> {
         let mut settings = Self::default();
-        settings.take(table, name)?;
+        let mut table = table.clone();
+        RETIRED.iter().for_each(|name| drop(table.remove(name)));
+        settings.take(&table, name)?;
         settings.check()?;
         Ok(settings)
     }
@@ -294,6 +300,7 @@ impl Settings {
             ("batch", self.batch),
             ("evaluate_every", self.evaluate_every),
             ("evaluation_episodes", self.evaluation_episodes),
+            ("final_episodes", self.final_episodes),
         ];
         if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(wrong(format!("`{name}` is 0, expected at least 1")));
@@ -318,6 +325,7 @@ impl Settings {
             ("copies", self.copies, 100_000),
             ("batch", self.batch, 100_000_000),
             ("evaluation_episodes", self.evaluation_episodes, 1_000_000),
+            ("final_episodes", self.final_episodes, 1_000_000),
             ("final_rows", self.final_rows, 1_000_000_000),
         ];
         if let Some((name, given, most)) = limited.iter().find(|(_, given, most)| given > most) {
@@ -396,6 +404,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_record_of_an_earlier_version_is_read_without_the_settings_that_are_gone() {
+        let document: DocumentMut = "steps = 7\ngraph_from = 3".parse().expect("TOML");
+        let settings = Settings::of(document.as_table(), "a run").expect("settings");
+        assert_eq!(settings, Settings { steps: 7, ..Settings::default() });
+        let error = Settings::default().change("graph_from = 3", "my.toml").expect_err("gone");
+        assert!(error.to_string().contains("there is no setting `graph_from`"), "{error}");
     }
 
     #[test]

@@ -100,9 +100,9 @@ pub trait Dynamics: Sync {
         None
     }
 
-    /// How much the members of the model disagree about each effect, in standard deviations of the
-    /// variable in the data; 0 for a model with one member.
-    fn disagreement(&self, state: &[f64], action: &[f64]) -> Vec<f64>;
+    /// How much the members of the model disagree about each effect in each situation, in standard deviations of the
+    /// variable in the data; 0 for a model with one member. `[situations][effects]`
+    fn disagreement(&self, situations: &[Situation<'_>]) -> Vec<Vec<f64>>;
 
     /// How far each state variable is outside the range of the data that the model was fitted to,
     /// in standard deviations; 0 inside.

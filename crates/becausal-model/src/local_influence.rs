@@ -91,14 +91,8 @@ impl WorldModel {
                 place: |row| (row / SUBSTITUTES, row % SUBSTITUTES),
             };
             let action_of = &inputs.action_of;
-            let mut outputs = network.with_other_state(
-                parameters,
-                &common,
-                action_of,
-                &self.structure,
-                effect,
-                &replacement,
-            );
+            let mut outputs =
+                network.with_other_state(parameters, &common, action_of, effect, &replacement);
             let columns = outputs.shape.columns;
             let targets = self.encoding.targets().iter().enumerate();
             for (at, target) in targets.filter(|(_, t)| t.effect == effect && t.before.is_some()) {

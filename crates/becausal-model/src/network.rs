@@ -95,8 +95,8 @@ pub(super) struct Common {
     encodings: Block,
     /// The influence weights: `[effects, distinct actions, states + 1]`.
     alpha: Block,
-    /// The contributions of the action: `[effects, distinct actions, hidden]`.
-    action: Block,
+    /// The weighted sum of the contributions, h: `[effects, rows, hidden]`.
+    hidden: Block,
 }
 
 impl CausalNetwork {
@@ -174,12 +174,8 @@ impl CausalNetwork {
         let Inputs { states, actions, action_of, before, .. } = inputs;
         let states = tape.input(states);
         let encodings = self.state_encoders.forward(tape, states, Source::Each);
-        let (embedding, alpha) = self.under_actions(tape, actions, structure, pruned);
-        let action = self.action_contribution.forward(tape, embedding, Source::Each);
-        let weights =
-            Weights { alpha, action_of: Arc::clone(&action_of), structure: Arc::clone(structure) };
-        let bias = self.contribution_bias;
-        let hidden = weights.hidden(tape, encodings, self.contribution, bias, action);
+        let (alpha, hidden) =
+            self.hidden(tape, encodings, (actions, &action_of), structure, pruned);
         let hidden = Activation::Silu.forward(tape, hidden);
         let decoded = self.decoder.forward(tape, hidden, Source::Each);
         let persistence = &self.persistence;
@@ -192,17 +188,39 @@ impl CausalNetwork {
         &self,
         tape: &mut Tape<'_>,
         inputs: &Inputs,
-        structure: &Structure,
+        structure: &Arc<Structure>,
         pruned: Option<&[bool]>,
     ) -> Common {
         let states = tape.input(inputs.states.clone());
         let encodings = self.state_encoders.forward(tape, states, Source::Each);
-        let (embedding, alpha) =
-            self.under_actions(tape, inputs.actions.clone(), structure, pruned);
+        let (alpha, hidden) = self.hidden(
+            tape,
+            encodings,
+            (inputs.actions.clone(), &inputs.action_of),
+            structure,
+            pruned,
+        );
+        let [encodings, alpha, hidden] =
+            [encodings, alpha, hidden].map(|variable| tape.value(variable).clone());
+        Common { encodings, alpha, hidden }
+    }
+
+    /// The influence weights and the weighted sum h: `[effects, distinct actions, states + 1]` and
+    /// `[effects, rows, hidden]`.
+    fn hidden(
+        &self,
+        tape: &mut Tape<'_>,
+        encodings: Variable,
+        (actions, action_of): (Block, &Arc<[u32]>),
+        structure: &Arc<Structure>,
+        pruned: Option<&[bool]>,
+    ) -> (Variable, Variable) {
+        let (embedding, alpha) = self.under_actions(tape, actions, structure, pruned);
         let action = self.action_contribution.forward(tape, embedding, Source::Each);
-        let [encodings, alpha, action] =
-            [encodings, alpha, action].map(|variable| tape.value(variable).clone());
-        Common { encodings, alpha, action }
+        let weights =
+            Weights { alpha, action_of: Arc::clone(action_of), structure: Arc::clone(structure) };
+        let bias = self.contribution_bias;
+        (alpha, weights.hidden(tape, encodings, self.contribution, bias, action))
     }
 
     /// Whether an effect reads a state in any of these rows: it is a parent that is not pruned, or persists.
@@ -234,47 +252,39 @@ impl CausalNetwork {
 
     /// The structural equation of one effect, with other values of one state: the parameters of its distributions,
     /// `[1, rows, columns]`. The values before the step are not added to what persists.
+    ///
+    /// h is linear in the encodings, so only the contribution of this state is exchanged.
     pub fn with_other_state(
         &self,
         parameters: &Parameters,
         common: &Common,
         action_of: &[u32],
-        structure: &Structure,
         effect: usize,
         replacement: &Replacement<'_, impl Fn(usize) -> (usize, usize)>,
     ) -> Block {
-        let Common { encodings, alpha, action } = common;
-        let width = encodings.shape.columns;
+        let Common { encodings, alpha, hidden } = common;
         let &Replacement { state, encodings: replaced, rows, ref place } = replacement;
-        let weights = |row: usize| alpha.row(effect, action_of[row] as usize);
-        let mut sum = vec![0.0; rows * width];
+        let Shape { rows: known, columns: width, .. } = encodings.shape;
+        let contributed = |encodings: &[f32], rows: usize| {
+            self.contribution.of_group(parameters, effect, encodings, rows)
+        };
+        let now = contributed(encodings.group(state), known);
+        let instead = contributed(replaced, replaced.len() / width.max(1));
+        let width = hidden.shape.columns;
+        let mut hidden_instead = vec![0.0; rows * width];
         simd(
             #[inline(always)]
             || {
-                for (row, into) in sum.chunks_exact_mut(width).enumerate() {
+                for (row, into) in hidden_instead.chunks_exact_mut(width).enumerate() {
                     let (row, value) = place(row);
-                    let weights = weights(row);
-                    for &parent in structure.state_parents(effect) {
-                        let encoding = if parent == state {
-                            &replaced[value * width..][..width]
-                        } else {
-                            encodings.row(parent, row)
-                        };
-                        add_scaled(into, weights[parent], encoding);
-                    }
+                    let weight = alpha.row(effect, action_of[row] as usize)[state];
+                    into.copy_from_slice(hidden.row(effect, row));
+                    add_scaled(into, weight, &instead[value * width..][..width]);
+                    add_scaled(into, -weight, &now[row * width..][..width]);
                 }
             },
         );
-        let mut hidden = self.contribution.of_group(parameters, effect, &sum, rows);
-        let bias = parameters.of(self.contribution_bias).group(effect);
-        for (row, into) in hidden.chunks_exact_mut(bias.len()).enumerate() {
-            let (row, _) = place(row);
-            let weight = weights(row)[structure.states()];
-            let action = action.row(effect, action_of[row] as usize);
-            for column in 0..into.len() {
-                into[column] += (1.0 - weight) * bias[column] + weight * action[column];
-            }
-        }
+        let mut hidden = hidden_instead;
         Activation::Silu.apply(&mut hidden);
         let decoded = self.decoder.of_group(parameters, effect, &hidden, rows);
         Block::new(Shape::new(1, rows, decoded.len() / rows.max(1)), decoded)

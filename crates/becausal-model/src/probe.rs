@@ -155,7 +155,7 @@ impl Probe {
             let other =
                 network::Replacement { state, encodings: &encodings, rows, place: each_its_own };
             let mut without =
-                network.with_other_state(parameters, &common, action_of, structure, effect, &other);
+                network.with_other_state(parameters, &common, action_of, effect, &other);
             self.persist(network, &mut without, effect, (state, values));
             let without = likelihoods(&self.encoding, &self.rows, effect, (&without, 0));
             each(1 + done.fetch_add(1, Ordering::Relaxed), self.replacements.len());

@@ -167,22 +167,26 @@ impl Dynamics for WorldModel {
         (!rows.is_empty()).then(|| self.influence_by_effect(rows, EFFECT_SEED))
     }
 
-    fn disagreement(&self, state: &[f64], action: &[f64]) -> Vec<f64> {
-        let outputs = self.outputs(state, action);
+    fn disagreement(&self, situations: &[Situation<'_>]) -> Vec<Vec<f64>> {
+        let of_member = |member: usize| self.outputs_of_member(member, situations);
+        let outputs: Vec<Block> = (0..self.members.len()).into_par_iter().map(of_member).collect();
         let count = outputs.len() as f64;
-        let mut disagreement = vec![0.0_f64; self.structure.effects()];
-        for (at, target) in self.encoding.targets().iter().enumerate() {
-            let mean = |outputs: &Block| {
-                let mean = target.head.distribution.mean(target.head.parameters(outputs, 0));
-                self.encoding.raw(at, mean)
-            };
-            let means: Vec<f64> = outputs.iter().map(mean).collect();
-            let middle = means.iter().sum::<f64>() / count;
-            let squares: f64 = means.iter().map(|mean| (mean - middle) * (mean - middle)).sum();
-            let deviation = (squares / count).sqrt() / target.spread;
-            disagreement[target.effect] = disagreement[target.effect].max(deviation);
-        }
-        disagreement
+        let at_row = |row: usize| {
+            let mut disagreement = vec![0.0_f64; self.structure.effects()];
+            for (at, target) in self.encoding.targets().iter().enumerate() {
+                let mean = |outputs: &Block| {
+                    let mean = target.head.distribution.mean(target.head.parameters(outputs, row));
+                    self.encoding.raw(at, mean)
+                };
+                let means: Vec<f64> = outputs.iter().map(mean).collect();
+                let middle = means.iter().sum::<f64>() / count;
+                let squares: f64 = means.iter().map(|mean| (mean - middle) * (mean - middle)).sum();
+                let deviation = (squares / count).sqrt() / target.spread;
+                disagreement[target.effect] = disagreement[target.effect].max(deviation);
+            }
+            disagreement
+        };
+        (0..situations.len()).map(at_row).collect()
     }
 
     fn distance(&self, state: &[f64]) -> Vec<f64> {

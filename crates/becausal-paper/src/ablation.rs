@@ -21,9 +21,9 @@ use crate::{Common, Failure, progress};
 const OURS: &str = "causal";
 
 /// Settings that make the model read more than a strict discovery from all rows finds, each as if it were not there: the
-/// threshold of `fit`, the graph used from the first rows, edges forgotten, and all rows looked at.
+/// threshold of `fit`, edges forgotten, all rows looked at, and nothing read but edges.
 const CHANGES: [&str; 4] =
-    ["eta = 0.001", "graph_from = 0", "keep_edges = false", "graph_rows = 1000000"];
+    ["eta = 0.001", "keep_edges = false", "graph_rows = 1000000", "parents = \"edges\""];
 
 /// Arguments of `becausal-paper ablation`.
 #[derive(Args)]
@@ -220,14 +220,12 @@ mod tests {
 
     #[test]
     fn only_what_a_preset_sets_is_taken_away() {
-        assert_eq!(effects("CartPole-v1"), ["eta = 0.001"]);
-        assert_eq!(
-            effects("BuildMarine-v0"),
-            ["eta = 0.001", "graph_from = 0", "keep_edges = false"]
-        );
+        let edges = "parents = \"edges\"";
+        assert_eq!(effects("CartPole-v1"), [edges]);
+        assert_eq!(effects("BuildMarine-v0"), [edges]);
         assert_eq!(
             effects("LunarLander-v3"),
-            ["eta = 0.001", "keep_edges = false", "graph_rows = 1000000"]
+            ["eta = 0.001", "keep_edges = false", "graph_rows = 1000000", edges]
         );
     }
 }

@@ -27,7 +27,7 @@ pub const BENCHMARKS: [Benchmark; 4] = [
 /// `--quick`: networks and updates that take seconds.
 const QUICK_SETTINGS: &str = "members = 2\nmodel_width = 32\nfit_batch = 128\n\
                               fit_steps_first = 150\nfit_steps_graph = 40\nfit_steps = 40\n\
-                              rounds = 5\nsamples = 1024\nevaluation_episodes = 5";
+                              rounds = 5\nsamples = 1024\nevaluation_episodes = 5\nfinal_episodes = 5";
 
 /// Epochs of a quick training with a model.
 const QUICK_EPOCHS: usize = 8;
@@ -72,7 +72,6 @@ impl Benchmark {
         settings.steps = self.quick_steps;
         settings.warm_up = settings.warm_up.min(settings.steps / 4);
         settings.epoch_steps = settings.steps / QUICK_EPOCHS;
-        settings.graph_from = settings.graph_from.min(settings.steps / 2);
         Ok(())
     }
 }

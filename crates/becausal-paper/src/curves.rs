@@ -62,7 +62,7 @@ pub struct Curves {
     /// The mean return of a hand-written policy, where there is one.
     by_hand: Option<f64>,
     /// Episodes of each final evaluation.
-    pub evaluation_episodes: usize,
+    pub final_episodes: usize,
     /// All pairs of a cause and an effect.
     pub pairs: usize,
 }
@@ -150,8 +150,7 @@ pub fn measure(
             id: benchmark.id,
             trainings,
             by_hand: by_hand(benchmark, &seeds)?,
-            evaluation_episodes: settings(arguments, benchmark, "causal", change)?
-                .evaluation_episodes,
+            final_episodes: settings(arguments, benchmark, "causal", change)?.final_episodes,
             pairs: benchmark.pairs()?,
         };
         write_files(folder, &curves)?;
@@ -346,7 +345,7 @@ fn as_text(curves: &Curves) -> String {
         "{}Return: the environment's own reward, mean over {} of the best policy of each seed, which the evaluation \
          episodes beside the real steps chose. Seconds: mean per training.\n{}\n",
         table.lines(),
-        counted(curves.evaluation_episodes, "new episode"),
+        counted(curves.final_episodes, "new episode"),
         if curves.masks().trainings.is_empty() { String::new() } else { curves.masks().words() },
     )
 }

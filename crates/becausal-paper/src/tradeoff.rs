@@ -123,7 +123,6 @@ impl Arguments {
         settings.method = recipe.method;
         settings.parents = recipe.parents;
         settings.keep_edges = false;
-        settings.graph_from = 0;
         Ok(settings)
     }
 }

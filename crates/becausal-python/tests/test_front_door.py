@@ -159,7 +159,7 @@ def test_what_is_wrong_is_said(wrong, error, words, run, log) -> None:
 def test_a_model_is_made_afterwards_for_an_agent_that_exists(log, tmp_path) -> None:
     small = (
         "warm_up = 150\nepoch_steps = 50\nmembers = 1\nmodel_width = 8\nfit_steps_first = 20\nfit_steps = 20\nrounds = 2\n"
-        "samples = 256\nevaluation_episodes = 3\nfinal_fit_steps = 20\nfinal_rows = 300"
+        "samples = 256\nevaluation_episodes = 3\nfinal_episodes = 3\nfinal_fit_steps = 20\nfinal_rows = 300"
     )
     agent = becausal.train("CartPole-v1", tmp_path / "agent", steps=300, settings=small, progress=False)
     quick = {"members": 1, "steps": 40, "progress": False}
@@ -231,6 +231,18 @@ def test_ctrl_c_stops_a_fit(greenhouse) -> None:
     assert process.returncode == 0
 
 
+def ends(child: int) -> bool:
+    """Whether a process ends within a minute; it is killed if it does not."""
+    begun = time.monotonic()
+    while os.waitpid(child, os.WNOHANG)[0] == 0:
+        if time.monotonic() - begun > 60:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return False
+        time.sleep(0.05)
+    return True
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_can_work(run) -> None:
     moment = run.recorded(26, 20)
@@ -243,16 +255,23 @@ def test_a_forked_process_can_work(run) -> None:
             os.write(writer, b"same" if same else b"other")
         finally:
             os._exit(0)
-    begun = time.monotonic()
-    while os.waitpid(child, os.WNOHANG)[0] == 0:
-        if time.monotonic() - begun > 60:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            pytest.fail("the forked process hangs")
-        time.sleep(0.05)
+    assert ends(child), "the forked process hangs"
     assert os.read(reader, 10) == b"same"
     os.close(reader)
     os.close(writer)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_can_end_while_its_parent_serves(run) -> None:
+    view = run.view(open=False)
+    child = os.fork()
+    if child == 0:
+        view.stop()
+        os._exit(0)
+    assert ends(child), "the forked process hangs"
+    with urllib.request.urlopen(view.address) as page:
+        assert page.status == 200, "the parent still serves"
+    view.stop()
 
 
 def test_threads_get_the_same_answers(run) -> None:

@@ -64,6 +64,8 @@ pub struct View {
     port: u16,
     ends: Arc<AtomicBool>,
     acceptor: Option<JoinHandle<()>>,
+    /// The process that serves it. One that was forked from it has a copy of this value, but not of the threads.
+    process: u32,
 }
 
 impl View {
@@ -98,7 +100,8 @@ impl View {
             .name("becausal-view".to_owned())
             .spawn(move || accept(&listener, &site, &told))
             .map_err(ViewError::Thread)?;
-        Ok(Self { address, port, ends, acceptor: Some(acceptor) })
+        let process = std::process::id();
+        Ok(Self { address, port, ends, acceptor: Some(acceptor), process })
     }
 
     /// The address of the page, with its token.
@@ -120,6 +123,9 @@ impl View {
 
     fn end(&mut self) {
         let Some(acceptor) = self.acceptor.take() else { return };
+        if self.process != std::process::id() {
+            return;
+        }
         self.ends.store(true, Ordering::SeqCst);
         // Wakes the acceptor, which waits for a connection.
         let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));

@@ -15,7 +15,7 @@ const FIT: [&str; 6] = ["--members", "1", "--steps", "5", "-q", "-o"];
 const TRAIN: &str = "train CartPole-v1 --env-option=max_episode_steps=60 --seed=4 --steps=200 --quiet \
     --set=warm_up=150 --set=epoch_steps=50 --set=members=1 --set=model_width=8 \
     --set=fit_steps_first=5 --set=fit_steps=5 --set=rounds=2 --set=samples=128 \
-    --set=evaluation_episodes=2 --set=final_fit_steps=5 --set=final_rows=100";
+    --set=evaluation_episodes=2 --set=final_episodes=2 --set=final_fit_steps=5 --set=final_rows=100";
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder").flatten();

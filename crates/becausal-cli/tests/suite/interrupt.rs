@@ -11,7 +11,7 @@ use crate::common::{done, folder};
 const TRAIN: &str = "train CartPole-v1 --env-option=max_episode_steps=60 --seed=4 --steps=2000 \
     --set=warm_up=150 --set=epoch_steps=50 --set=members=2 --set=model_width=8 \
     --set=fit_steps_first=20 --set=fit_steps=20 --set=rounds=2 --set=samples=256 \
-    --set=evaluation_episodes=3 --set=final_fit_steps=20 --set=final_rows=200";
+    --set=evaluation_episodes=3 --set=final_episodes=3 --set=final_fit_steps=20 --set=final_rows=200";
 
 fn started(folder: &Path, rest: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_becausal"))

@@ -15,7 +15,14 @@ fn agents() -> TempDir {
     let at = folder.path();
     for (name, steps, seed) in [("agent", "10240", "3"), ("beginner", "256", "5")] {
         let train = ["train", "CartPole-v1", "--model=none", "--steps", steps, "--seed", seed];
-        let rest = ["--set=final_fit_steps=0", "--set=evaluation_episodes=3", "-q", "-o", name];
+        let rest = [
+            "--set=final_fit_steps=0",
+            "--set=evaluation_episodes=3",
+            "--set=final_episodes=3",
+            "-q",
+            "-o",
+            name,
+        ];
         done(at, &[&train[..], &rest].concat());
     }
     let collect = ["collect", "CartPole-v1", "-n", "600", "--policy", "agent", "-o", "log.parquet"];

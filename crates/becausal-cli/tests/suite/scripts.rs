@@ -162,8 +162,16 @@ fn a_training_without_a_last_fit_has_no_model_and_says_so() {
     let folder = folder();
     let at = folder.path();
     let train = ["train", "CartPole-v1", "-o", "run", "--model", "none", "--steps", "400", "-q"];
-    let settings =
-        ["--set", "final_fit_steps=0", "--set", "samples=200", "--set", "evaluation_episodes=1"];
+    let settings = [
+        "--set",
+        "final_fit_steps=0",
+        "--set",
+        "samples=200",
+        "--set",
+        "evaluation_episodes=1",
+        "--set",
+        "final_episodes=1",
+    ];
     let text = done(at, &[&train[..], &settings].concat());
     assert!(text.contains("there is no world model to explain it with"), "{text}");
     assert!(text.contains("in 1 new episode:"), "{text}");

@@ -24,6 +24,7 @@ const SMALL: [&str; 18] = [
     "--set=rounds=2",
     "--set=samples=256",
     "--set=evaluation_episodes=3",
+    "--set=final_episodes=3",
     "--set=final_fit_steps=20",
     "--set=final_rows=200",
 ];

@@ -8,7 +8,7 @@ use becausal_core::schema::{Kind, Role};
 use becausal_core::{Environment, Schema, Stream};
 use becausal_envs::{BuildMarine, CartPole, Vacuum, find};
 use becausal_explain::Moment;
-use becausal_model::{Dynamics, Influence, Noise, Prediction};
+use becausal_model::{Dynamics, Influence, Noise, Prediction, Situation};
 
 type Rule = fn(&Arc<Schema>, &[f64], &[f64]) -> Prediction;
 
@@ -182,8 +182,8 @@ impl Dynamics for Exact {
         Influence::new(effects, states, &[weights])
     }
 
-    fn disagreement(&self, _: &[f64], _: &[f64]) -> Vec<f64> {
-        vec![0.0; self.parents.len()]
+    fn disagreement(&self, situations: &[Situation<'_>]) -> Vec<Vec<f64>> {
+        vec![vec![0.0; self.parents.len()]; situations.len()]
     }
 
     fn distance(&self, state: &[f64]) -> Vec<f64> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use becausal::Schema;
-use becausal::model::{Dynamics, Influence, Noise, Prediction, WorldModel};
+use becausal::model::{Dynamics, Influence, Noise, Prediction, Situation, WorldModel};
 
 /// A model with the paper's influences: the attention weights under the action, the same in every
 /// state.
@@ -30,8 +30,8 @@ impl Dynamics for ByWeight<'_> {
         self.0.influence_by_weight(action).unwrap_or_else(|| self.0.influence(state, action))
     }
 
-    fn disagreement(&self, state: &[f64], action: &[f64]) -> Vec<f64> {
-        self.0.disagreement(state, action)
+    fn disagreement(&self, situations: &[Situation<'_>]) -> Vec<Vec<f64>> {
+        self.0.disagreement(situations)
     }
 
     fn chances(

@@ -77,7 +77,7 @@ impl Learning {
             measured.push(Piece::Text(format!(
                 "Final return: mean over {} of the best policy of each seed, in the environment's \
                  own reward. None of these episodes was used to choose the policy.",
-                counted(curves.evaluation_episodes, "episode"),
+                counted(curves.final_episodes, "episode"),
             )));
             measured.push(table(curves));
         }

@@ -249,15 +249,20 @@ impl RunDirectory {
         if !path.exists() {
             return Ok(None);
         }
-        let problem = |error: serde_json::Error| RunError {
+        let problem = |what: String| RunError {
             path: path.clone(),
-            problem: format!("is not an audit: {error}; delete it, then audit the run again"),
+            problem: format!("is not an audit: {what}; delete it, then audit the run again"),
         };
-        let audit: Value = serde_json::from_str(&self.read(AUDIT)?).map_err(problem)?;
+        let audit: Value =
+            serde_json::from_str(&self.read(AUDIT)?).map_err(|error| problem(error.to_string()))?;
         let horizon = audit["horizon"].as_u64().and_then(|steps| usize::try_from(steps).ok());
-        Ok(Some(Track::of_shares(horizon.unwrap_or(0), |certainty| {
+        let Some(horizon) = horizon else {
+            return Err(problem("`horizon` is missing, expected a number of steps".to_owned()));
+        };
+        Ok(Some(Track::of_shares(horizon, |certainty| {
             let found = &audit["certainty"][certainty.word()];
-            Some((found["sign"].as_f64()?, found["cases"].as_f64()?))
+            let share = found["sign"].as_f64().filter(|share| (0.0..=1.0).contains(share))?;
+            Some((share, found["cases"].as_f64()?))
         })))
     }
 

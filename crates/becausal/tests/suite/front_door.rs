@@ -5,8 +5,9 @@ use std::path::Path;
 
 use becausal::data::Origin;
 use becausal::env::{Options, action_text, find, record_at_random};
+use becausal::explain::{AuditParams, Track};
 use becausal::progress::Advance;
-use becausal::{Ask, Error, FitParams, Log, ReadParams, ReportParams, Run, ScoredOn};
+use becausal::{Answer, Ask, Error, FitParams, Log, ReadParams, ReportParams, Run, ScoredOn};
 
 /// Random transitions of an environment, with where they come from.
 fn log(id: &str, rows: usize, seed: u64) -> Log {
@@ -52,6 +53,34 @@ fn a_run_that_is_saved_and_opened_gives_the_same_answers() {
     assert_eq!(run.record(), again.record());
     assert_eq!(run.scores(), again.scores());
     assert_eq!(run.graph().to_string(), again.graph().to_string());
+}
+
+#[test]
+fn a_run_keeps_its_audit_and_its_answers_tell_it() {
+    let run = becausal::fit(&log("Vacuum-v0", 600, 3), &small().steps(200)).expect("a run");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run");
+    run.save(&path).expect("written");
+    let track_of = |run: &Run| {
+        let moment = run.recorded(2, 1).expect("a moment");
+        let taken = action_text(run.schema(), moment.action());
+        let other = ["left", "suck"].into_iter().find(|other| *other != taken).expect("another");
+        match run.why_not(&moment, other, &Ask::default().horizon(3)).expect("an answer") {
+            Answer::Contrast(contrast) => contrast.track,
+            Answer::Why(_) => panic!("a contrast"),
+        }
+    };
+    let mut run = Run::open(&path).expect("a run");
+    assert_eq!(track_of(&run), None, "not audited yet");
+    let params = AuditParams { states: 20, ..AuditParams::default() };
+    let audit = run.audit_at_random(&params).expect("an audit");
+    run.keep_audit(&audit).expect("written");
+    let kept = track_of(&run).expect("audited");
+    assert_eq!((kept, kept.horizon), (Track::of(&audit), audit.horizon));
+    assert_eq!(track_of(&Run::open(&path).expect("a run")), Some(kept), "also when opened again");
+    std::fs::write(path.join("audit.json"), "{}").expect("written");
+    let error = Run::open(&path).err().expect("damaged").to_string();
+    assert!(error.contains("audit.json: is not an audit: `horizon` is missing"), "{error}");
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn the_model_that_trained_explains() {
     let path = folder.path().join("run");
     let small = "steps = 200\nwarm_up = 100\nepoch_steps = 50\nrounds = 1\nsamples = 128\nmembers = 1\n\
                  model_width = 16\nhidden_width = 16\nfit_steps_first = 20\nfit_steps_graph = 10\n\
-                 fit_steps = 10\nfit_batch = 64\nevaluation_episodes = 2";
+                 fit_steps = 10\nfit_batch = 64\nevaluation_episodes = 2\nfinal_episodes = 2";
     let params = TrainParams::default().preset("paper").change(small, "test").seed(3);
     let run = becausal::train("CartPole-v1", &path, &params).expect("a run");
     assert_eq!(run.preset(), Preset::Paper);

@@ -23,7 +23,7 @@ fn small(model: &str) -> Settings {
         .change(
             "steps = 500\nwarm_up = 150\nepoch_steps = 100\nmembers = 2\nmodel_width = 8\n\
              fit_steps_first = 20\nfit_steps = 10\nfit_steps_graph = 10\nrounds = 2\n\
-             samples = 256\npasses = 2\nbatch = 128\nevaluation_episodes = 3\n\
+             samples = 256\npasses = 2\nbatch = 128\nevaluation_episodes = 3\nfinal_episodes = 3\n\
              final_fit_steps = 20\nfinal_rows = 200\ncopies = 4\ngraph_epochs = 2",
             "test",
         )
@@ -405,7 +405,9 @@ fn an_endless_episode_and_a_reward_that_is_no_number_are_told_in_words() {
             None => AnyEnvironment::new(still),
         };
         let mut settings = small("none");
-        settings.change("policy_widths = [2]\nevaluation_episodes = 1", "test").expect("settings");
+        settings
+            .change("policy_widths = [2]\nevaluation_episodes = 1\nfinal_episodes = 1", "test")
+            .expect("settings");
         let mut training = Training::new(&environment, &settings, 0).expect("a training");
         training.run_epoch().map(|report| report.real_steps)
     };
@@ -476,7 +478,9 @@ fn what_was_saved_before_an_environment_failed_is_whole() {
         let failing = Failing { schema, state, steps, sound: Arc::clone(&sound), endless };
         let environment = AnyEnvironment::new(failing);
         let mut settings = small(model);
-        settings.change("policy_widths = [2]\nevaluation_episodes = 1", "test").expect("settings");
+        settings
+            .change("policy_widths = [2]\nevaluation_episodes = 1\nfinal_episodes = 1", "test")
+            .expect("settings");
         let mut training = Training::new(&environment, &settings, 0).expect("a training");
         training.run_epoch().expect("a sound epoch");
         let folder = tempfile::tempdir().expect("a folder");
