@@ -80,6 +80,10 @@ mod tests {
             ),
             (Reason::FewRows { rows: 1 }, "too few rows: 1 row in all; collect more"),
             (
+                Reason::FewPieces,
+                "too few episodes: what is left unexplained changes slowly; record more episodes",
+            ),
+            (
                 Reason::Hint { rows: 40, group: RowGroup::Largest { of: "x".into() } },
                 "too few rows with the largest `x` hint at an effect; collect more",
             ),
