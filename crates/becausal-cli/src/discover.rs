@@ -48,6 +48,7 @@ pub fn run(common: &Common, arguments: &Discover) -> Result<String, Failure> {
         bootstrap: arguments.bootstrap,
         correct: arguments.correct.is_some(),
         progress: Listener::new(Shown::stoppable(common.quiet, stop.clone())),
+        ..DiscoverParams::default()
     };
     let graph = discover(log.transitions(), &params)?;
     write_atomically(&arguments.output, graph.to_json().as_bytes())?;

@@ -1,9 +1,7 @@
-//! `auto`: how much worse is an effect predicted on held-out episodes without a cause?
+//! `auto`: is a cause needed to predict an effect on held-out episodes?
 //!
-//! The episodes are divided into two folds. On each fold a ridge regression is fitted, on one basis
-//! for all effects, then boosted trees on its residuals; then both again without each cause. The
-//! differences of the squared errors are summed by episode, and a t test over the episodes asks
-//! whether they exceed a small margin.
+//! The episodes are divided into two folds. On each fold the models of all effects are learned, and
+//! every pair is tested on the other fold ([`Question`]).
 
 use rayon::prelude::*;
 
@@ -14,6 +12,7 @@ use super::extremes::{EndResiduals, Extremes, Hint, decorrelation_lag};
 use super::finding::{Finding, Findings};
 use super::fold::{Effort, Fold};
 use super::frame::Frame;
+use super::memory::is_remembered;
 use super::question::{Answer, Gain, Question};
 use super::remainder::Parts;
 use super::target::Target;
@@ -29,18 +28,20 @@ const MIN_PROXY_ROWS: usize = 1000;
 
 /// Tests the pairs of `allowed[output]`, conditioning on these inputs only.
 pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -> Findings {
+    let sample = frame.sample(frame.thresholds.max_rows);
+    let frame = sample.as_ref().unwrap_or(frame);
     let engine = Engine::new(frame, allowed);
     let folds = engine.folds(Effort::Usual, watch);
     let others = engine.others(&folds, watch);
     // What was asked while that was done.
     watch.advance(0.0, "");
     let unexplained = others.unexplained.clone();
-    let (mut pairs, losses) = engine.pairs(&folds, &others, watch);
+    let (mut pairs, losses, remembered) = engine.pairs(&folds, &others, watch);
     drop(folds);
     if frame.rows() >= MIN_PROXY_ROWS && !watch.is_stopped() {
-        engine.flag_proxies(&mut pairs, &unexplained, &losses, watch);
+        engine.examine_proxies(&mut pairs, &unexplained, &losses, watch);
     }
-    Findings { pairs, unexplained: Some(unexplained), valid: true }
+    Findings { pairs, unexplained: Some(unexplained), remembered, valid: true }
 }
 
 /// The data that all questions about some rows share.
@@ -52,8 +53,6 @@ pub(super) struct Engine<'a> {
     pub targets: Vec<Target>,
     /// The output that each of the first targets belongs to.
     pub owners: Vec<usize>,
-    /// Rows in each unit.
-    sizes: Vec<f64>,
     /// For each input, another one with nearly the same values.
     copies: Vec<Option<usize>>,
     /// The rows at the ends of the inputs' ranges.
@@ -89,10 +88,9 @@ impl<'a> Engine<'a> {
             bins: Bins::of(&frame.u),
             targets,
             owners,
-            sizes: frame.units.sizes(),
             copies: copies(frame),
             extremes: Extremes::of(frame),
-            growth: Growth::for_columns(frame.u.len()),
+            growth: Growth::for_columns(frame.u.len(), frame.thresholds.min_split_gain),
         }
     }
 
@@ -120,7 +118,6 @@ impl<'a> Engine<'a> {
             frame: self.frame,
             folds,
             bins: &self.bins,
-            sizes: &self.sizes,
             target: &self.targets[index],
             index,
             allowed,
@@ -132,16 +129,17 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Tests every pair. The p-value of a vector or a category is that of its best element times the
+    /// Tests every pair; gives the findings, the loss of each target with all inputs, and whether the
+    /// residuals of each output show a hidden state. The p-value of a vector or a category is that of its best element times the
     /// number of elements (Bonferroni).
     fn pairs(
         &self,
         folds: &[Fold; 2],
         others: &Others,
         watch: &Tracker<'_>,
-    ) -> (Vec<Vec<Finding>>, Vec<f64>) {
+    ) -> (Vec<Vec<Finding>>, Vec<f64>, Vec<bool>) {
         let frame = self.frame;
-        let tested: Vec<Option<(Vec<Finding>, f64)>> = (0..self.owners.len())
+        let tested: Vec<Option<(Vec<Finding>, f64, bool)>> = (0..self.owners.len())
             .into_par_iter()
             .map(|index| {
                 if watch.is_stopped() {
@@ -149,7 +147,7 @@ impl<'a> Engine<'a> {
                 }
                 let output = self.owners[index];
                 let allowed = &self.allowed[output];
-                let elements = self.owners.iter().filter(|&&owner| owner == output).count() as f64;
+                let elements = self.elements(output);
                 let found = self.ask(index, elements, folds, others, watch);
                 let cause = allowed.last().map_or("", |&input| frame.inputs[input].name.as_str());
                 let effect = &frame.outputs[output].name;
@@ -159,14 +157,16 @@ impl<'a> Engine<'a> {
             .collect();
         let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
         let mut losses = vec![0.0; self.owners.len()];
+        let mut remembered = vec![false; frame.outputs.len()];
         for (index, (tested, &output)) in tested.into_iter().zip(&self.owners).enumerate() {
-            let Some((findings, loss)) = tested else {
+            let Some((findings, loss, is_remembered)) = tested else {
                 for &input in &self.allowed[output] {
                     pairs[output][input] = Finding::INTERRUPTED;
                 }
                 continue;
             };
             losses[index] = loss;
+            remembered[output] |= is_remembered;
             for (&input, finding) in self.allowed[output].iter().zip(findings) {
                 let pair = &mut pairs[output][input];
                 if pair.interrupted {
@@ -175,7 +175,9 @@ impl<'a> Engine<'a> {
                 pair.copy = pair.copy.or(finding.copy);
                 pair.strength = pair.strength.max(finding.strength);
                 pair.gain = pair.gain.max(finding.gain);
+                pair.most = pair.most.max(finding.most);
                 pair.p = pair.p.min(finding.p);
+                pair.is_slow |= finding.is_slow;
                 if finding.hint.as_ref().map_or(1.0, |hint| hint.p)
                     < pair.hint.as_ref().map_or(1.0, |hint| hint.p)
                 {
@@ -187,10 +189,16 @@ impl<'a> Engine<'a> {
                 };
             }
         }
-        (pairs, losses)
+        (pairs, losses, remembered)
     }
 
-    /// The findings about one target and its loss with all inputs. `elements` is the number of targets
+    /// The number of targets of an output.
+    pub(super) fn elements(&self, output: usize) -> f64 {
+        self.owners.iter().filter(|&&owner| owner == output).count() as f64
+    }
+
+    /// The findings about one target, its loss with all inputs, and whether its residuals show a hidden
+    /// state. `elements` is the number of targets
     /// of its effect.
     fn ask(
         &self,
@@ -199,14 +207,12 @@ impl<'a> Engine<'a> {
         folds: &[Fold; 2],
         others: &Others,
         watch: &Tracker<'_>,
-    ) -> (Vec<Finding>, f64) {
+    ) -> (Vec<Finding>, f64, bool) {
         let allowed = &self.allowed[self.owners[index]];
         let drops = self.drops(allowed);
         let question = self.question(index, allowed, &drops, folds, watch);
         let answer = question.answer();
-        let spread = question.spread(&answer);
-        let gains = combine(&answer.gains, spread.as_deref());
-        let mut findings = findings(allowed, &drops, &gains, elements);
+        let mut findings = findings(allowed, &drops, &answer.gains, elements);
         self.hint(&mut findings, allowed, &answer, others, elements);
         let floor = question.floor();
         let parts = Parts::of(self.frame, &answer.residuals, answer.clip, floor);
@@ -219,7 +225,9 @@ impl<'a> Engine<'a> {
         for (finding, &cause) in findings.iter_mut().zip(allowed) {
             finding.remainder = parts.least(|input| input == cause || may_gate(input));
         }
-        (findings, answer.loss)
+        let is_remembered = !answer.is_own_error(self.frame)
+            && is_remembered(self.frame, &answer.residuals, answer.clip);
+        (findings, answer.loss, is_remembered)
     }
 
     /// The drops: each input alone, then each input that has a copy together with the copy.
@@ -240,7 +248,7 @@ impl<'a> Engine<'a> {
         others: &Others,
         elements: f64,
     ) {
-        if answer.is_own_error() {
+        if answer.is_own_error(self.frame) {
             return;
         }
         let rows = self.extremes.rows().iter();
@@ -322,21 +330,10 @@ fn findings(
             p: (gain.p * elements).min(1.0),
             strength: gain.strength,
             gain: gain.size,
+            most: gain.most,
+            is_slow: gain.is_slow,
             copy: together(input),
             ..Finding::NOTHING
-        })
-        .collect()
-}
-
-/// Combines the tests of the mean and of the spread: the smaller p-value, times two.
-fn combine(mean: &[Gain], spread: Option<&[Gain]>) -> Vec<Gain> {
-    let Some(spread) = spread else { return mean.to_vec() };
-    mean.iter()
-        .zip(spread)
-        .map(|(mean, spread)| {
-            let p = (2.0 * mean.p.min(spread.p)).min(1.0);
-            let better = if spread.p < mean.p { spread } else { mean };
-            Gain { p, size: mean.size, strength: better.strength }
         })
         .collect()
 }

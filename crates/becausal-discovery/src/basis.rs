@@ -134,11 +134,6 @@ impl Basis {
         }
     }
 
-    /// Whether a feature is a single atom or the constant.
-    pub(super) fn is_main(&self, feature: usize) -> bool {
-        self.inputs_of(feature)[1].is_none()
-    }
-
     /// Whether a feature depends on this input.
     pub(super) fn touches(&self, feature: usize, input: Option<usize>) -> bool {
         input.is_some() && self.inputs_of(feature).contains(&input)

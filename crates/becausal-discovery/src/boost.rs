@@ -20,8 +20,8 @@ pub(super) struct Growth {
 
 impl Growth {
     /// For data with this many candidate columns.
-    pub(super) fn for_columns(columns: usize) -> Self {
-        let significance = 14.0 + 2.0 * (columns.max(1) as f64).ln();
+    pub(super) fn for_columns(columns: usize, min_gain: f64) -> Self {
+        let significance = min_gain + 2.0 * (columns.max(1) as f64).ln();
         Self { trees: 30, depth: 4, rate: 0.3, significance, min_leaf: 10 }
     }
 
@@ -99,7 +99,6 @@ impl Ensemble {
     }
 
     /// Whether there are no trees.
-    #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.trees.is_empty()
     }
@@ -287,7 +286,7 @@ mod tests {
         let (columns, mut stream) = sample(4000);
         let bins = Bins::of_columns(&columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let rows: Vec<u32> = (0..4000).collect();
-        let growth = Growth::for_columns(3);
+        let growth = Growth::for_columns(3, 14.0);
         let truth: Vec<f64> =
             (0..4000).map(|r| if columns[0][r] > 0.0 { columns[1][r] } else { 0.0 }).collect();
         let mut target = truth.clone();
@@ -310,7 +309,7 @@ mod tests {
         let rows: Vec<u32> = (0..2000).collect();
         let mut target = columns[0].clone();
         let allowed = [false, true, true];
-        let growth = Growth::for_columns(3);
+        let growth = Growth::for_columns(3, 14.0);
         let ensemble = Ensemble::grow(&bins, &rows, &mut target, &allowed, &growth);
         assert_eq!(ensemble.gained(&[0]), 0.0);
     }

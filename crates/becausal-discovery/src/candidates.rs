@@ -24,9 +24,28 @@ impl Candidates {
 }
 
 impl Basis {
-    /// Products of two columns: gates with gates, linear and square terms, numbers with numbers, and,
-    /// if `cubic`, squares with numbers. The columns may belong to one input.
+    /// Products of two columns, a gate and another gate or a number: what acts under one label only.
+    pub(super) fn gated_candidates(&self) -> Candidates {
+        self.pairs(|one, other, ordered| match (one, other) {
+            (Form::Gate, Form::Gate) => ordered,
+            (Form::Gate, Form::Number) => true,
+            _ => false,
+        })
+    }
+
+    /// Products of two columns: gates with squares, numbers with numbers, and, if `cubic`, squares with
+    /// numbers. The columns may belong to one input.
     pub(super) fn candidates(&self, cubic: bool) -> Candidates {
+        self.pairs(|one, other, ordered| match (one, other) {
+            (Form::Number, Form::Number) => ordered,
+            (Form::Gate, Form::Square) => true,
+            (Form::Square, Form::Number) => cubic,
+            _ => false,
+        })
+    }
+
+    /// The products of two columns whose forms are `wanted`.
+    fn pairs(&self, wanted: impl Fn(Form, Form, bool) -> bool) -> Candidates {
         let mut features = Vec::new();
         for (first, one) in self.atoms.iter().enumerate() {
             for (second, other) in self.atoms.iter().enumerate() {
@@ -34,13 +53,7 @@ impl Basis {
                     continue;
                 }
                 let ordered = one.column < other.column;
-                let wanted = match (self.form(one), self.form(other)) {
-                    (Form::Gate, Form::Gate) | (Form::Number, Form::Number) => ordered,
-                    (Form::Gate, Form::Number | Form::Square) => true,
-                    (Form::Square, Form::Number) => cubic,
-                    _ => false,
-                };
-                if wanted {
+                if wanted(self.form(one), self.form(other), ordered) {
                     features.push(Feature { first, second: Some(second), third: None });
                 }
             }

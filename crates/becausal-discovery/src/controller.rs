@@ -5,7 +5,6 @@ use becausal_core::schema::{Kind, Role};
 use super::frame::Frame;
 use super::table::Table;
 use super::tree::Tree;
-use super::verdict::RARE;
 
 /// The rule is learned from about this many rows.
 const COMPARED_ROWS: usize = 20_000;
@@ -68,5 +67,6 @@ fn is_decided(frame: &Frame, input: usize, rows: &[usize], step: usize) -> bool 
         }
     }
     // Only every `step`-th row was looked at.
-    departures * step < RARE && (departures as f64) < MAX_UNEXPLAINED * unusual
+    departures * step < frame.thresholds.min_departures
+        && (departures as f64) < MAX_UNEXPLAINED * unusual
 }

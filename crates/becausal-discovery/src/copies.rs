@@ -2,9 +2,6 @@
 
 use super::frame::Frame;
 
-/// Two inputs are copies if each leaves less than this share of the other's variance unexplained.
-const MAX_COPY_UNEXPLAINED: f64 = 1e-3;
-
 /// Copies are detected on about this many rows.
 const COMPARED_ROWS: usize = 20_000;
 
@@ -33,7 +30,7 @@ pub(super) fn copies(frame: &Frame) -> Vec<Option<usize>> {
                     let pairs = columns.iter().zip(&frame.inputs[other].columns);
                     (pairs.map(|(&a, &b)| unexplained(a, b)).fold(0.0, f64::max), other)
                 })
-                .filter(|&(unexplained, _)| unexplained < MAX_COPY_UNEXPLAINED)
+                .filter(|&(unexplained, _)| unexplained < frame.thresholds.min_own_variance)
                 .min_by(|a, b| a.0.total_cmp(&b.0))
                 .map(|(_, other)| other)
         })

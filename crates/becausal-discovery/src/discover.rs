@@ -8,6 +8,7 @@ use super::fcit::fcit;
 use super::finding::Findings;
 use super::frame::{Factor, Frame};
 use super::graph::{CausalGraph, CauseId, EffectId, Given, Pair};
+use super::thresholds::Thresholds;
 use super::verdict;
 use becausal_core::data::Transitions;
 use becausal_core::progress::{Listener, Tracker};
@@ -69,6 +70,8 @@ pub struct DiscoverParams {
     pub bootstrap: usize,
     /// Correct p-values for the number of pairs (Benjamini and Hochberg).
     pub correct: bool,
+    /// The numbers that decide what [`Method::Auto`] finds.
+    pub thresholds: Thresholds,
     /// Who hears how far the work is, and may stop it.
     pub progress: Listener,
 }
@@ -91,7 +94,7 @@ pub fn discover(
     if !(0.0..=1.0).contains(&eta) {
         return Err(DiscoveryError::Eta(eta));
     }
-    let frame = Frame::of(transitions, params.seed);
+    let frame = Frame::of(transitions, params.seed, params.thresholds);
     let given = given(&frame, params)?;
     if params.by_action.is_some() {
         by_action::action_values(&frame)?;
@@ -150,6 +153,11 @@ pub(super) fn graph_of(method: &str, eta: f64, frame: &Frame, findings: &Finding
     };
     let mut graph = CausalGraph::new(method, eta, &names(&frame.inputs), &names(&frame.outputs));
     graph.pairs_mut().clone_from_slice(&pairs(frame, findings));
+    let remembered = findings.remembered.iter().enumerate().filter(|(_, remembered)| **remembered);
+    graph.hidden_state = remembered.map(|(output, _)| EffectId(output)).collect();
+    if findings.valid {
+        graph.min_strength = frame.thresholds.min_strength;
+    }
     graph.with_eta(eta)
 }
 

@@ -46,7 +46,7 @@ pub(super) fn fcit(
 ) -> Findings {
     let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
     if frame.rows() < MIN_ROWS {
-        return Findings { pairs, unexplained: None, valid: false };
+        return Findings { pairs, unexplained: None, remembered: Vec::new(), valid: false };
     }
     let mut problems = Vec::new();
     for (output, allowed) in allowed.iter().enumerate() {
@@ -91,7 +91,7 @@ pub(super) fn fcit(
             pairs[problem.output][input] = finding;
         }
     }
-    Findings { pairs, unexplained: None, valid: false }
+    Findings { pairs, unexplained: None, remembered: Vec::new(), valid: false }
 }
 
 /// One regression problem: a target and the causes tested with it.

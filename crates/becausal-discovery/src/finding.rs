@@ -11,8 +11,12 @@ pub(super) struct Finding {
     pub strength: f64,
     /// Loss without the cause less loss with it, in units of the effect's variance.
     pub gain: f64,
+    /// The most that the gain may be, as a share of the loss.
+    pub most: f64,
     /// The gain shrinks as more is learned: the cause may only stand for others.
     pub proxy: bool,
+    /// The recordings hold too few independent pieces for a p-value.
+    pub is_slow: bool,
     /// A copy of the cause without which it would matter.
     pub copy: Option<usize>,
     /// What rows at the ends of the other inputs' ranges hint at.
@@ -29,7 +33,9 @@ impl Finding {
         p: 1.0,
         strength: 0.0,
         gain: 0.0,
+        most: 0.0,
         proxy: false,
+        is_slow: false,
         copy: None,
         hint: None,
         remainder: None,
@@ -48,6 +54,8 @@ pub(super) struct Findings {
     /// The share of each input's variance that the other inputs leave unexplained, where the
     /// method looked into it.
     pub unexplained: Option<Vec<f64>>,
+    /// Whether the residuals of each output depend on the past; empty where the method did not look.
+    pub remembered: Vec<bool>,
     /// Whether p-values are error rates.
     pub valid: bool,
 }
@@ -61,6 +69,6 @@ impl Findings {
                 row[input] = Finding::INTERRUPTED;
             }
         }
-        Self { pairs, unexplained: None, valid: false }
+        Self { pairs, unexplained: None, remembered: Vec::new(), valid: false }
     }
 }

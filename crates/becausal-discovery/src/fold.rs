@@ -8,22 +8,15 @@ use super::block::{BLOCK, Block};
 use super::candidates::Candidates;
 use super::frame::Frame;
 use super::ridge::{Gram, Solver};
+use super::student::typical;
 use super::target::Target;
 use becausal_core::progress::Tracker;
 
 /// The most rows on which products are chosen. Regressions use all rows.
 const MAX_SCREENING_ROWS: usize = 20_000;
 
-/// The most rows that trees are grown on.
-const MAX_TREE_ROWS: usize = 65_536;
-
-/// The same for the efforts that proxies are detected by.
-const MAX_TREE_ROWS_TO_COMPARE: usize = 20_000;
-
-/// The most features besides the functions of single columns.
-const MAX_PRODUCTS: usize = 200;
-
-/// The same with [`Effort::Thorough`], which tries waves too.
+/// The most features besides the functions of single columns with [`Effort::Thorough`], which tries
+/// waves too.
 const MAX_PRODUCTS_AND_WAVES: usize = 400;
 
 /// Waves are tried if the inputs have at most this many columns.
@@ -32,8 +25,16 @@ const MAX_WAVE_COLUMNS: usize = 16;
 /// Products of degree three and more are tried if the inputs have at most this many columns.
 const MAX_CUBIC_COLUMNS: usize = 12;
 
-/// The levels of features: 0 for linear terms and indicators, 1 for all features.
-pub(super) const LEVELS: usize = 2;
+/// The features of a regression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// Linear terms and indicators.
+    Linear,
+    /// These, and the features that the target needs.
+    Selected,
+    /// All features.
+    All,
+}
 
 /// How much a model learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,32 +52,25 @@ impl Effort {
     fn share(self) -> f64 {
         if self == Self::Quarter { 0.25 } else { 1.0 }
     }
-
-    /// The most rows that trees are grown on.
-    fn max_tree_rows(self) -> usize {
-        if self == Self::Usual { MAX_TREE_ROWS } else { MAX_TREE_ROWS_TO_COMPARE }
-    }
 }
 
 /// A basis, the regressions on it, and the training and held-out rows.
 pub(super) struct Fold {
     pub basis: Basis,
-    pub gram: Gram,
-    /// The regressions on the features up to each level.
-    pub solvers: [Solver; LEVELS],
+    /// The regressions on all training rows.
+    pub all: Regression,
     /// The regressions on a part of the rows, for trials of the levels.
-    pub trials: [Solver; LEVELS],
-    pub trial_gram: Gram,
+    pub trial: Regression,
     /// The first rows of `tree_rows`, on which a trial is trained; the others are held out.
     pub trial_rows: usize,
-    /// The sums over `tree_rows` and the regressions on them, if these are not all training rows.
-    pub on_tree_rows: Option<(Gram, [Solver; LEVELS])>,
-    /// The regression on functions of single columns, over `tree_rows`.
-    pub mains: Solver,
+    /// The regressions on `tree_rows`, if these are not all training rows.
+    on_tree_rows: Option<Regression>,
     /// The rows that trees are grown on.
     pub tree_rows: Vec<u32>,
     /// The rows of the other fold.
     pub held_out: Vec<u32>,
+    /// The number of these rows in each unit.
+    pub held_out_sizes: Vec<f64>,
 }
 
 impl Fold {
@@ -89,9 +83,9 @@ impl Fold {
         )]
         let training = (frame.rows() as f64 / 2.0 * effort.share()) as usize;
         let screening = training.min(MAX_SCREENING_ROWS);
-        let on_trees = training.min(effort.max_tree_rows());
+        let on_trees = training.min(frame.thresholds.max_tree_rows);
         let again = if on_trees < training { on_trees } else { 0 };
-        let rounds = if frame.u.len() <= MAX_CUBIC_COLUMNS { 3 } else { 2 };
+        let rounds = if frame.u.len() <= MAX_CUBIC_COLUMNS { 4 } else { 3 };
         // The regression of a round, its residuals, and its candidates.
         rounds * 3 * screening + training + on_trees * 2 / 3 + again
     }
@@ -117,45 +111,32 @@ impl Fold {
         )]
         let training =
             whole_units(frame, &training, (training.len() as f64 * effort.share()) as usize);
-        let tree_rows = whole_units(frame, &training, effort.max_tree_rows());
+        let tree_rows = whole_units(frame, &training, frame.thresholds.max_tree_rows);
         let screening = whole_units(frame, &training, MAX_SCREENING_ROWS);
         let basis = choose(frame, targets, &screening, training.len(), effort, watch);
         let value = |target: usize, row: usize| targets[target].value(frame, row);
-        let gram = Gram::of(frame, &basis, &training, targets.len(), &value, watch);
-        let solvers = levels(&gram, &basis);
+        let of = |rows: &[u32], targets: usize| {
+            Regression::new(Gram::of(frame, &basis, rows, targets, &value, watch), &basis)
+        };
+        let all = of(&training, targets.len());
         let trial_rows = whole_units(frame, &tree_rows, tree_rows.len() * 2 / 3).len();
-        let trial = &tree_rows[..trial_rows];
-        let trial_gram = Gram::of(frame, &basis, trial, targets.len(), &value, watch);
-        let trials = levels(&trial_gram, &basis);
-        let on_tree_rows = (tree_rows.len() < training.len()).then(|| {
-            let gram = Gram::of(frame, &basis, &tree_rows, 0, &|_, _| 0.0, watch);
-            let solvers = levels(&gram, &basis);
-            (gram, solvers)
-        });
-        let tree_gram = on_tree_rows.as_ref().map_or(&gram, |(gram, _)| gram);
-        let mains = Solver::new(tree_gram, |feature| basis.is_main(feature));
+        let trial = of(&tree_rows[..trial_rows], targets.len());
+        let on_tree_rows = (tree_rows.len() < training.len()).then(|| of(&tree_rows, 0));
         Self {
-            basis,
-            gram,
-            solvers,
-            trials,
-            trial_gram,
+            all,
+            trial,
             trial_rows,
             on_tree_rows,
-            mains,
             tree_rows,
+            held_out_sizes: sizes(frame, &held_out),
             held_out,
+            basis,
         }
     }
 
-    /// The sums over the rows that trees are grown on.
-    pub(super) fn tree_gram(&self) -> &Gram {
-        self.on_tree_rows.as_ref().map_or(&self.gram, |(gram, _)| gram)
-    }
-
-    /// The regressions over the rows that trees are grown on, up to each level.
-    pub(super) fn tree_solvers(&self) -> &[Solver; LEVELS] {
-        self.on_tree_rows.as_ref().map_or(&self.solvers, |(_, solvers)| solvers)
+    /// The regressions on the rows that trees are grown on.
+    pub(super) fn on_tree_rows(&self) -> &Regression {
+        self.on_tree_rows.as_ref().unwrap_or(&self.all)
     }
 
     /// Whether a feature depends on one of these inputs.
@@ -200,8 +181,29 @@ impl Fold {
     }
 }
 
-fn levels(gram: &Gram, basis: &Basis) -> [Solver; LEVELS] {
-    std::array::from_fn(|level| Solver::new(gram, |feature| basis.level(feature) <= level))
+/// Sums over some rows, and the regressions on the features up to each level.
+pub(super) struct Regression {
+    pub gram: Gram,
+    /// With linear terms only, and with all features.
+    pub solvers: [Solver; 2],
+}
+
+impl Regression {
+    pub(super) fn new(gram: Gram, basis: &Basis) -> Self {
+        let solvers = std::array::from_fn(|level| {
+            Solver::new(&gram, |feature| basis.level(feature) <= level)
+        });
+        Self { gram, solvers }
+    }
+}
+
+/// The number of some rows in each unit.
+fn sizes(frame: &Frame, rows: &[u32]) -> Vec<f64> {
+    let mut sizes = vec![0.0; frame.units.count()];
+    for &row in rows {
+        sizes[frame.units.of_row[row as usize] as usize] += 1.0;
+    }
+    sizes
 }
 
 /// About the first `max_rows` rows, without dividing a unit if possible.
@@ -230,10 +232,19 @@ fn choose(
 ) -> Basis {
     let mut basis = Basis::mains(frame);
     let waves = effort == Effort::Thorough && frame.u.len() <= MAX_WAVE_COLUMNS;
-    let max_products = if waves { MAX_PRODUCTS_AND_WAVES } else { MAX_PRODUCTS };
+    let max_products = if waves { MAX_PRODUCTS_AND_WAVES } else { frame.thresholds.max_products };
     let mut left = max_products.min((training / 15).saturating_sub(basis.width()));
     let small = frame.u.len() <= MAX_CUBIC_COLUMNS;
-    let mut rounds = vec![basis.candidates(small)];
+    // Under every label another linear law may hold, which uneven noise hides.
+    let gated = basis.gated_candidates();
+    let mut rounds = Vec::new();
+    if 2 * gated.len() <= left {
+        left -= gated.len();
+        basis.add(&gated, &(0..gated.len()).collect::<Vec<_>>());
+    } else {
+        rounds.push(gated);
+    }
+    rounds.push(basis.candidates(small));
     if small {
         rounds.push(basis.further_candidates());
     }
@@ -257,7 +268,7 @@ fn choose(
 }
 
 /// The candidates that correlate with the residuals of any target after a regression on `basis`; at
-/// most `max_chosen`, the best ones.
+/// most `max_chosen`, the best ones. Where a target is nearly exact, all of them if there is room.
 fn screen(
     frame: &Frame,
     targets: &[Target],
@@ -267,10 +278,17 @@ fn screen(
     max_chosen: usize,
     watch: &Tracker<'_>,
 ) -> Vec<usize> {
-    // |correlation| times the square root of the number of rows: chance exceeds it once in 15,000
-    // times.
-    const MIN_SCORE: f64 = 4.0;
-    let residuals = residuals(frame, targets, rows, basis, watch);
+    let mut residuals = residuals(frame, targets, rows, basis, watch);
+    if 2 * candidates.len() <= max_chosen && is_nearly_exact(frame, targets, &residuals) {
+        return (0..candidates.len()).collect();
+    }
+    for (target, mut residuals) in targets.iter().zip(residuals.columns_mut()) {
+        if target.is_number(frame) {
+            let most = typical(residuals.iter().copied()).max(target.least_deviation(frame))
+                * frame.thresholds.max_deviations;
+            residuals.mapv_inplace(|residual| residual.clamp(-most, most));
+        }
+    }
     let products = candidates.basis();
     let mut sums = Array2::<f64>::zeros((products.width(), targets.len()));
     let mut means = vec![0.0; products.width()];
@@ -300,7 +318,7 @@ fn screen(
                 .filter(|score| score.is_finite())
                 .fold(0.0, f64::max)
                 * count.sqrt();
-            (score > MIN_SCORE && variance > 1e-9 * squares[feature])
+            (score > frame.thresholds.min_screening_score && variance > 1e-9 * squares[feature])
                 .then_some((score, feature - 1))
         })
         .collect();
@@ -309,6 +327,19 @@ fn screen(
     let mut chosen: Vec<usize> = scored.into_iter().map(|(_, feature)| feature).collect();
     chosen.sort_unstable();
     chosen
+}
+
+/// Whether a target has so little noise that its residuals are the model's own error.
+///
+/// Then a correlation with them says little: a large term that is missing hides the small ones, and
+/// a bystander that goes with these would be taken for a cause.
+fn is_nearly_exact(frame: &Frame, targets: &[Target], residuals: &Array2<f64>) -> bool {
+    targets.iter().zip(residuals.columns()).any(|(target, residuals)| {
+        let loss = residuals.dot(&residuals) / residuals.len().max(1) as f64;
+        target.is_number(frame)
+            && loss > frame.thresholds.arithmetic_error
+            && loss < target.least_deviation(frame).powi(2)
+    })
 }
 
 /// The residuals of a regression on `basis`, a column for each target.
@@ -325,7 +356,7 @@ fn residuals(
     let mut coefficients = Array2::zeros((basis.width(), targets.len()));
     for (index, target) in targets.iter().enumerate() {
         let without = |_: usize, feature: usize| basis.touches(feature, target.own_input());
-        let both = solver.coefficients(&gram.target(index), 1, without);
+        let both = solver.coefficients(&gram.target(index).products, 1, without);
         coefficients.column_mut(index).assign(&both.column(1));
     }
     let mut residuals = Array2::zeros((rows.len(), targets.len()));

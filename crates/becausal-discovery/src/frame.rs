@@ -1,5 +1,6 @@
 //! Transitions as discovery uses them: inputs, outputs, and their columns as numbers.
 
+use super::thresholds::Thresholds;
 use super::units::Units;
 use becausal_core::data::{Column, Spread, Transitions};
 use becausal_core::schema::{Kind, Role};
@@ -37,18 +38,20 @@ pub(super) struct Frame {
     /// Columns of the outputs.
     pub v: Vec<Series>,
     pub units: Units,
+    pub thresholds: Thresholds,
 }
 
 impl Frame {
     /// Causes are states and actions, effects next states and outcomes, in the schema's order.
-    pub(super) fn of(transitions: &Transitions, seed: u64) -> Self {
+    pub(super) fn of(transitions: &Transitions, seed: u64, thresholds: Thresholds) -> Self {
         let schema = transitions.schema();
         let mut frame = Self {
             inputs: Vec::new(),
             outputs: Vec::new(),
             u: Vec::new(),
             v: Vec::new(),
-            units: Units::of(transitions, seed),
+            units: Units::of(transitions, seed, &thresholds),
+            thresholds,
         };
         let inputs = schema.state_slots().start..schema.action_slots().end;
         let outputs = schema.next_slots().chain(schema.outcome_slots());
@@ -82,7 +85,33 @@ impl Frame {
             u: self.u.iter().map(pick).collect(),
             v: self.v.iter().map(pick).collect(),
             units: self.units.select(rows),
+            thresholds: self.thresholds,
         }
+    }
+
+    /// Whole units, evenly spread, with about `max_rows` rows; `None` if there are not more. Where units
+    /// are stretches of episodes, the beginning of each.
+    pub(super) fn sample(&self, max_rows: usize) -> Option<Self> {
+        if self.rows() <= max_rows {
+            return None;
+        }
+        let share = max_rows as f64 / self.rows() as f64;
+        let sizes = self.units.sizes();
+        let mut seen = vec![0.0; sizes.len()];
+        let mut rows = Vec::with_capacity(max_rows);
+        for (row, &unit) in (0_u32..).zip(&self.units.of_row) {
+            let place = unit as usize;
+            seen[place] += 1.0;
+            let kept = if self.units.stretches {
+                seen[place] <= share * sizes[place]
+            } else {
+                (f64::from(unit + 1) * share).floor() > (f64::from(unit) * share).floor()
+            };
+            if kept {
+                rows.push(row);
+            }
+        }
+        Some(self.select(&rows))
     }
 
     /// Whether all columns of an input are constant.
@@ -150,6 +179,38 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becausal_core::data::Row;
+    use becausal_core::schema::Schema;
+
+    #[test]
+    fn a_sample_has_whole_units_from_all_over_the_log() {
+        let schema = Schema::parse(
+            "name = \"Small\"\n[state]\nx = { kind = \"continuous\" }\n[action]\na = { kind = \"boolean\" }\n",
+        );
+        let mut data = Transitions::new(std::sync::Arc::new(schema.expect("a schema")));
+        for row in 0..3000 {
+            if row % 10 == 0 {
+                data.begin_episode();
+            }
+            let state = [f64::from(row)];
+            data.push(&Row {
+                state: &state,
+                action: &[0.0],
+                outcomes: &[],
+                next: &state,
+                reward: 0.0,
+                terminated: false,
+                truncated: false,
+            });
+        }
+        let frame = Frame::of(&data, 0, Thresholds::default());
+        assert!(frame.sample(3000).is_none());
+        let sample = frame.sample(1000).expect("fewer rows");
+        assert_eq!(sample.rows(), 1000);
+        assert!(sample.units.sizes().iter().all(|&size| size == 0.0 || size == 10.0));
+        let late = sample.u[0].values.iter().filter(|&&row| row >= 1500.0).count();
+        assert_eq!(late, 500);
+    }
 
     #[test]
     fn rounding_is_detected_from_the_values() {

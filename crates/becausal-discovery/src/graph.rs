@@ -93,12 +93,14 @@ impl Pair {
         }
     }
 
-    fn judge(&mut self, eta: f64) {
+    fn judge(&mut self, eta: f64, min_strength: f64) {
         self.verdict = match (self.given, &self.reason) {
             (Some(Given::Required), _) => Verdict::Edge,
             (Some(Given::Forbidden), _) => Verdict::None,
             (None, Some(reason)) if reason.overrides_p() => Verdict::Untestable,
-            _ if self.adjusted_p.unwrap_or(self.p) <= eta => Verdict::Edge,
+            _ if self.adjusted_p.unwrap_or(self.p) <= eta && self.strength >= min_strength => {
+                Verdict::Edge
+            }
             (None, Some(_)) => Verdict::Untestable,
             (None, None) => Verdict::None,
         };
@@ -133,6 +135,8 @@ pub struct CausalGraph {
     pub method: String,
     /// Pairs with a p-value of at most this are edges.
     pub eta: f64,
+    /// Pairs with a smaller strength are not edges, however small p is.
+    pub min_strength: f64,
     /// Rows of the data.
     pub rows: usize,
     /// Episodes of the data.
@@ -141,6 +145,9 @@ pub struct CausalGraph {
     pub seed: u64,
     /// Whether p-values are corrected for the number of pairs.
     pub corrected: bool,
+    /// The effects whose residuals depend on rows before the last one: a sign of a hidden state. Causes
+    /// of these may only stand for it.
+    pub hidden_state: Vec<EffectId>,
     /// The graph under each value of the action, where that was asked for.
     pub by_action: Vec<ActionGraph>,
     pub(super) causes: Vec<String>,
@@ -162,10 +169,12 @@ impl CausalGraph {
         Self {
             method: method.to_owned(),
             eta,
+            min_strength: 0.0,
             rows: 0,
             episodes: 0,
             seed: 0,
             corrected: false,
+            hidden_state: Vec::new(),
             by_action: Vec::new(),
             causes: names(causes),
             effects: names(effects),
@@ -247,8 +256,9 @@ impl CausalGraph {
     #[must_use]
     pub fn with_eta(mut self, eta: f64) -> Self {
         self.eta = eta;
+        let min_strength = self.min_strength;
         let by_action = self.by_action.iter_mut().flat_map(|graph| &mut graph.pairs);
-        self.pairs.iter_mut().chain(by_action).for_each(|pair| pair.judge(eta));
+        self.pairs.iter_mut().chain(by_action).for_each(|pair| pair.judge(eta, min_strength));
         self
     }
 
@@ -306,10 +316,12 @@ impl CausalGraph {
             ..pair.clone()
         };
         let mut aligned = Self {
+            min_strength: self.min_strength,
             rows: self.rows,
             episodes: self.episodes,
             seed: self.seed,
             corrected: self.corrected,
+            hidden_state: self.hidden_state.iter().map(|id| EffectId(effect_ids[id.0])).collect(),
             ..Self::new(&self.method, self.eta, &causes, &effects)
         };
         for pair in &mut aligned.pairs {

@@ -22,6 +22,8 @@ const MAX_UNLISTED: usize = 8;
 struct Head {
     method: String,
     eta: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    min_strength: f64,
     #[serde(default)]
     rows: usize,
     #[serde(default)]
@@ -30,6 +32,8 @@ struct Head {
     seed: u64,
     #[serde(default)]
     corrected: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    hidden_state: Vec<String>,
 }
 
 /// The whole file.
@@ -40,6 +44,11 @@ struct File {
     edges: Vec<Value>,
     #[serde(default)]
     action_edges: Option<Vec<Value>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// One pair of the file: names instead of ids, and the fields of its reason beside the others.
@@ -71,10 +80,12 @@ impl CausalGraph {
         let head = Head {
             method: self.method.clone(),
             eta: self.eta,
+            min_strength: self.min_strength,
             rows: self.rows,
             episodes: self.episodes,
             seed: self.seed,
             corrected: self.corrected,
+            hidden_state: self.hidden_state.iter().map(|id| self.effect(*id).to_owned()).collect(),
         };
         let mut text = String::from("{\n");
         for (key, value) in value_of(&head).as_object().into_iter().flatten() {
@@ -134,6 +145,7 @@ impl CausalGraph {
         let file: File = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let head = file.head;
         unit(Some(head.eta), "eta", "the graph")?;
+        unit(Some(head.min_strength), "min_strength", "the graph")?;
         let records = read_records(&file.edges, "edge")?;
         let action_records = read_records(&file.action_edges.unwrap_or_default(), "action edge")?;
         let causes = distinct(records.iter().map(|record| record.cause.as_str()));
@@ -153,6 +165,13 @@ impl CausalGraph {
             episodes: head.episodes,
             seed: head.seed,
             corrected: head.corrected,
+            min_strength: head.min_strength,
+            hidden_state: effects
+                .iter()
+                .enumerate()
+                .filter(|(_, name)| head.hidden_state.contains(name))
+                .map(|(effect, _)| super::graph::EffectId(effect))
+                .collect(),
             ..Self::new(&head.method, head.eta, &causes, &effects)
         };
         let ids = Ids { causes: &causes, effects: &effects };
@@ -383,6 +402,7 @@ mod tests {
             Reason::FollowsOthers { variable: name() },
             Reason::Duplicate { of: name() },
             Reason::FewRows { rows: 3 },
+            Reason::FewPieces,
             Reason::RarelyVaries { variable: name(), rows: 3 },
             Reason::Unclear,
             Reason::NeverChosen { label: name() },

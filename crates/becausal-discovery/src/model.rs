@@ -5,83 +5,111 @@ use std::borrow::Cow;
 use ndarray::{Array2, Axis};
 
 use super::boost::{Ensemble, Growth};
-use super::fold::{Fold, LEVELS};
+use super::fold::{Fold, Level, Regression};
 use super::question::Question;
-use super::ridge::{Gram, Solver};
-use super::target::Target;
-use becausal_core::schema::Kind;
+use super::ridge::{Solver, TargetSums};
+use super::scale::Scale;
+use super::student::typical;
 
-/// A model without some inputs uses another level of features only if its loss is below this share of
-/// the usual level's loss. A choice between nearly equal levels would be random and add noise to the
-/// gain.
-const MAX_LEVEL_LOSS_RATIO: f64 = 0.8;
+/// A model without some inputs uses the higher level of features only if its loss is below this share of
+/// the lower level's: a choice between nearly equal levels would be random.
+const MAX_LOSS_RATIO: f64 = 0.8;
 
-/// Errors are clipped at this many times the median training error.
-const OUTLIER_MEDIANS: f64 = 5.0;
+/// A drop gets trees of its own if its part in the full model, on the training rows, is more than this
+/// share of the smallest strength of an edge.
+const NOTABLE: f64 = 0.1;
 
 /// The model of a target on one fold.
 pub(super) struct Model<'a> {
     pub fold: &'a Fold,
+    /// The level of the features without each drop: an effect that is linear in a proxy may be far from
+    /// linear in what the proxy stands for.
+    /// And whether the models without it need trees of their own.
+    pub levels: Vec<(Level, bool)>,
     /// A column with all allowed inputs, then one without those of each drop.
     pub coefficients: Array2<f64>,
-    /// The increase of the regression's mean training loss by each drop.
-    pub increases: Vec<f64>,
     pub trees: Ensemble,
     /// Errors are clipped here; `None` for targets whose errors are not clipped.
     pub clip: Option<f64>,
-    /// The mean training losses, plain and clipped.
-    pub training_losses: [f64; 2],
+    /// The residuals of the rows that the trees were grown on.
+    pub residuals: Vec<f64>,
+    /// The noise in each row.
+    pub scale: Scale,
 }
 
 impl Model<'_> {
-    /// The square of an error, plain and clipped.
-    pub(super) fn losses(&self, error: f64) -> [f64; 2] {
-        let square = error * error;
-        [square, self.clip.map_or(0.0, |clip| square.min(clip * clip))]
+    /// An error, clipped.
+    pub(super) fn clipped(&self, error: f64) -> f64 {
+        self.clip.map_or(error, |clip| error.clamp(-clip, clip))
     }
 }
 
 impl Question<'_> {
     /// Fits a regression with all inputs and without each drop, and trees on the residuals of the
     /// first.
-    pub(super) fn fit<'a>(&self, fold: &'a Fold, level: usize) -> Model<'a> {
-        let sums = fold.gram.target(self.index);
-        let solver = self.solver(fold, &fold.gram, &fold.solvers, level);
-        let own = self.target.own_input();
-        let (coefficients, increases) = if own.is_some() {
-            // An input's own target: the other inputs only, and no drops.
-            let without = |_: usize, feature: usize| fold.basis.touches(feature, own);
-            (solver.coefficients(&sums, 1, without).select(Axis(1), &[1]), Vec::new())
-        } else {
-            let dropped = |drop: usize, feature: usize| fold.touches(feature, &self.drops[drop]);
-            solver.coefficients_and_increases(&sums, self.drops.len(), dropped)
-        };
-        let increases = increases.into_iter().map(|sum| sum / fold.gram.rows()).collect();
+    pub(super) fn fit<'a>(&self, fold: &'a Fold) -> Model<'a> {
+        let level = self.level(fold);
+        let sums = fold.all.gram.target(self.index);
+        let levels = self.levels_without(fold, level);
+        let mut coefficients = self.coefficients(fold, &fold.all, &sums, level, self.drops);
+        for drop in (0..self.drops.len()).filter(|&drop| levels[drop] != level) {
+            let drops = &self.drops[drop..=drop];
+            let own = self.coefficients(fold, &fold.all, &sums, levels[drop], drops);
+            coefficients.column_mut(1 + drop).assign(&own.column(1));
+        }
         let first = coefficients.select(Axis(1), &[0]);
         let mut residuals = self.residuals_of_one(fold, &fold.tree_rows, &first);
         let trees = self.trees(&fold.tree_rows, &mut residuals, &[], &self.growth);
         let clip = self.clip(&residuals);
-        let mut model =
-            Model { fold, coefficients, increases, trees, clip, training_losses: [0.0; 2] };
-        for which in 0..2 {
-            let sum: f64 = residuals.iter().map(|&error| model.losses(error)[which]).sum();
-            model.training_losses[which] = sum / residuals.len().max(1) as f64;
+        let parts = self.parts(fold, &coefficients, &trees);
+        let loss = residuals.iter().map(|residual| residual * residual).sum::<f64>();
+        let notable = NOTABLE * self.frame.thresholds.min_strength * loss;
+        let levels = levels
+            .into_iter()
+            .zip(parts)
+            .map(|(without, part)| (without, without != level || part > notable))
+            .collect();
+        let scale = self.scale(&fold.tree_rows, &residuals);
+        Model { fold, levels, coefficients, trees, clip, residuals, scale }
+    }
+
+    /// How large the noise is: known of numbers only.
+    fn scale(&self, rows: &[u32], residuals: &[f64]) -> Scale {
+        if !self.is_number() {
+            return Scale::one();
         }
-        model
+        let thresholds = &self.frame.thresholds;
+        let least = self.target.least_deviation(self.frame).max(self.floor().sqrt());
+        Scale::of(residuals, least, thresholds.max_deviations, |sizes| {
+            self.trees(rows, sizes, &[], &self.growth)
+        })
+    }
+
+    /// The part of each drop in the predictions of the rows that trees are grown on: the sum of squares
+    /// that its features add to the regression, and that its columns removed in the trees.
+    fn parts(&self, fold: &Fold, coefficients: &Array2<f64>, trees: &Ensemble) -> Vec<f64> {
+        if trees.is_empty() {
+            return vec![0.0; self.drops.len()];
+        }
+        let columns = self.drops.iter().map(|drop| self.columns(drop));
+        let mut parts: Vec<f64> = columns.map(|columns| trees.gained(&columns)).collect();
+        fold.predict(self.frame, &fold.tree_rows, coefficients, |_, predicted| {
+            for predicted in predicted.rows() {
+                for (part, without) in parts.iter_mut().zip(predicted.iter().skip(1)) {
+                    *part += (predicted[0] - without) * (predicted[0] - without);
+                }
+            }
+        });
+        parts
     }
 
     /// Where errors are clipped: only continuous outputs have a typical error.
     fn clip(&self, errors: &[f64]) -> Option<f64> {
-        let Target::Output(column) = *self.target else { return None };
-        let mut outputs = self.frame.outputs.iter();
-        let output = outputs.find(|output| output.columns.contains(&column))?;
-        if !matches!(output.kind, Kind::Continuous(_)) || errors.is_empty() {
+        if !self.is_number() || errors.is_empty() {
             return None;
         }
-        let mut sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
-        let middle = sizes.len() / 2;
-        let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
-        Some(OUTLIER_MEDIANS * median.max(self.floor().sqrt()))
+        let deviation = typical(errors.iter().copied());
+        Some(self.frame.thresholds.max_deviations * deviation.max(self.floor().sqrt()))
     }
 
     /// The regression up to a level on the allowed inputs. An input's own target uses the solver that
@@ -89,92 +117,135 @@ impl Question<'_> {
     pub(super) fn solver<'a>(
         &self,
         fold: &Fold,
-        gram: &Gram,
-        shared: &'a [Solver; LEVELS],
-        level: usize,
+        regression: &'a Regression,
+        level: Level,
     ) -> Cow<'a, Solver> {
         if self.has_all() || self.target.own_input().is_some() {
-            return Cow::Borrowed(&shared[level]);
+            return Cow::Borrowed(&regression.solvers[usize::from(level != Level::Linear)]);
         }
-        let part =
-            |feature: usize| fold.basis.level(feature) <= level && self.is_allowed(fold, feature);
-        Cow::Owned(Solver::new(gram, part))
+        let part = |feature: usize| {
+            (level != Level::Linear || fold.basis.level(feature) == 0)
+                && self.is_allowed(fold, feature)
+        };
+        Cow::Owned(Solver::new(&regression.gram, part))
+    }
+
+    /// Coefficients in columns: with all allowed inputs, then without those of each drop.
+    pub(super) fn coefficients(
+        &self,
+        fold: &Fold,
+        regression: &Regression,
+        sums: &TargetSums,
+        level: Level,
+        drops: &[Vec<usize>],
+    ) -> Array2<f64> {
+        if level != Level::Selected {
+            let solver = self.solver(fold, regression, level);
+            let own = self.target.own_input();
+            let shared = own.is_some().then(|| vec![own.into_iter().collect()]);
+            let sets = shared.as_deref().unwrap_or(drops);
+            let dropped = |drop: usize, feature: usize| fold.touches(feature, &sets[drop]);
+            let all = solver.coefficients(&sums.products, sets.len(), dropped);
+            // An input's own target: the other inputs only, and no drops.
+            return if own.is_some() { all.select(Axis(1), &[1]) } else { all };
+        }
+        let width = fold.basis.width();
+        let mut coefficients = Array2::zeros((width, 1 + drops.len()));
+        let none: Vec<usize> = Vec::new();
+        let thresholds = &self.frame.thresholds;
+        let min_gain = thresholds.min_screening_score.powi(2);
+        for (place, drop) in std::iter::once(&none).chain(drops).enumerate() {
+            let allowed: Vec<bool> = (0..width)
+                .map(|feature| self.is_allowed(fold, feature) && !fold.touches(feature, drop))
+                .collect();
+            let linear = |feature: usize| fold.basis.level(feature) == 0;
+            let gram = &regression.gram;
+            let chosen = gram.select(sums, &allowed, linear, min_gain, self.floor());
+            let solver = Solver::new(gram, |feature| chosen[feature]);
+            let column = solver.coefficients(&sums.products, 0, |_, _| false);
+            coefficients.column_mut(place).assign(&column.column(0));
+        }
+        coefficients
     }
 
     /// The level of features that, with trees on the residuals, predicts best on held-out rows of the
-    /// same fold. Polynomials suit smooth dynamics but not jumps.
-    pub(super) fn level(&self) -> usize {
-        let own: Vec<usize> = self.target.own_input().into_iter().collect();
-        best(std::array::from_fn(|level| self.trial(level, &own)))
-    }
-
-    /// The best level without the inputs of each of some drops; `level` is the one with all inputs.
-    ///
-    /// An effect that is linear in a proxy may be far from linear in what the proxy stands for.
-    pub(super) fn levels_without(&self, drops: &[usize], level: usize) -> Vec<usize> {
-        let losses = self.regression_trials(drops);
-        let choose = |(&drop, losses): (&usize, &[f64; LEVELS])| {
-            let other = best(*losses);
-            if losses[other] >= MAX_LEVEL_LOSS_RATIO * losses[level] {
-                return level;
-            }
-            let trial = |level: usize| self.trial(level, &self.drops[drop]);
-            if trial(other) < MAX_LEVEL_LOSS_RATIO * trial(level) { other } else { level }
+    /// same fold. Polynomials suit smooth dynamics but not jumps. Errors are clipped as in the test:
+    /// otherwise a few rows with much noise choose the model of all others.
+    fn level(&self, fold: &Fold) -> Level {
+        let linear = self.trial(fold, Level::Linear);
+        let plain: f64 = linear.iter().map(|error| error * error).sum();
+        if plain <= self.floor() * linear.len() as f64 {
+            return Level::Linear;
+        }
+        let levels = [Level::Linear, Level::Selected, Level::All];
+        let trials = [linear, self.trial(fold, Level::Selected), self.trial(fold, Level::All)];
+        let most = if self.is_number() {
+            let deviations = trials.iter().map(|errors| typical(errors.iter().copied()));
+            let least = self.target.least_deviation(self.frame);
+            self.frame.thresholds.max_deviations * deviations.fold(0.0, f64::max).max(least)
+        } else {
+            f64::INFINITY
         };
-        drops.iter().zip(&losses).map(choose).collect()
+        let loss = |errors: &[f64]| -> f64 {
+            errors.iter().map(|error| error.clamp(-most, most).powi(2)).sum()
+        };
+        let losses = levels.into_iter().zip(trials.iter().map(|errors| loss(errors)));
+        let best = losses.min_by(|one, other| one.1.total_cmp(&other.1));
+        best.map_or(Level::Linear, |(level, _)| level)
     }
 
-    /// The loss of a level in a trial on both folds: trained on the first part of `tree_rows`,
-    /// evaluated on the rest.
-    fn trial(&self, level: usize, without: &[usize]) -> f64 {
-        let growth = Growth { trees: self.growth.trees / 2, ..self.growth };
+    /// The level without each drop: the higher one where the drop does notable harm that the higher level
+    /// mends, without trees.
+    fn levels_without(&self, fold: &Fold, level: Level) -> Vec<Level> {
+        let mut levels = vec![level; self.drops.len()];
+        if level == Level::All || self.drops.is_empty() {
+            return levels;
+        }
         let (low, high) = self.range;
-        let mut loss = 0.0;
-        for fold in self.folds {
-            let (training, held_out) = fold.tree_rows.split_at(fold.trial_rows);
-            let solver = self.solver(fold, &fold.trial_gram, &fold.trials, level);
-            let dropped = |_: usize, feature: usize| fold.touches(feature, without);
-            let coefficients = solver
-                .coefficients(&fold.trial_gram.target(self.index), 1, dropped)
-                .select(Axis(1), &[1]);
-            let mut residuals = self.residuals_of_one(fold, training, &coefficients);
-            let trees = self.trees(training, &mut residuals, without, &growth);
+        let held_out = &fold.tree_rows[fold.trial_rows..];
+        let losses = [level, Level::All].map(|level| {
+            let sums = fold.trial.gram.target(self.index);
+            let coefficients = self.coefficients(fold, &fold.trial, &sums, level, self.drops);
+            let mut losses = vec![0.0; 1 + self.drops.len()];
             fold.predict(self.frame, held_out, &coefficients, |rows, predicted| {
-                for (&row, predicted) in rows.iter().zip(predicted.column(0)) {
-                    let added = trees.predict(self.bins.row(row as usize));
+                for (&row, predicted) in rows.iter().zip(predicted.rows()) {
                     let value = self.target.value(self.frame, row as usize);
-                    let error = value - (predicted + added).clamp(low, high);
-                    loss += error * error;
+                    for (loss, predicted) in losses.iter_mut().zip(predicted) {
+                        *loss += (value - predicted.clamp(low, high)).powi(2);
+                    }
                 }
             });
-        }
-        loss
-    }
-
-    /// The losses of such trials without trees, for each drop and level.
-    fn regression_trials(&self, drops: &[usize]) -> Vec<[f64; LEVELS]> {
-        let (low, high) = self.range;
-        let mut losses = vec![[0.0; LEVELS]; drops.len()];
-        for fold in self.folds {
-            let sums = fold.trial_gram.target(self.index);
-            let dropped =
-                |drop: usize, feature: usize| fold.touches(feature, &self.drops[drops[drop]]);
-            for level in 0..LEVELS {
-                let solver = self.solver(fold, &fold.trial_gram, &fold.trials, level);
-                let coefficients = solver.coefficients(&sums, drops.len(), dropped);
-                let held_out = &fold.tree_rows[fold.trial_rows..];
-                fold.predict(self.frame, held_out, &coefficients, |rows, predicted| {
-                    for (&row, predicted) in rows.iter().zip(predicted.rows()) {
-                        let value = self.target.value(self.frame, row as usize);
-                        for (losses, predicted) in losses.iter_mut().zip(predicted.iter().skip(1)) {
-                            let error = value - predicted.clamp(low, high);
-                            losses[level] += error * error;
-                        }
-                    }
-                });
+            losses
+        });
+        for (drop, level) in levels.iter_mut().enumerate() {
+            let (with, without) = (losses[0][0], losses[0][1 + drop]);
+            let higher = losses[1][1 + drop];
+            if with.max(higher) < MAX_LOSS_RATIO * without {
+                *level = Level::All;
             }
         }
-        losses
+        levels
+    }
+
+    /// The errors of a level in a trial: trained on the first part of `tree_rows`, evaluated on the rest.
+    fn trial(&self, fold: &Fold, level: Level) -> Vec<f64> {
+        let own: Vec<usize> = self.target.own_input().into_iter().collect();
+        let growth = Growth { trees: self.growth.trees / 2, ..self.growth };
+        let (low, high) = self.range;
+        let (training, held_out) = fold.tree_rows.split_at(fold.trial_rows);
+        let sums = fold.trial.gram.target(self.index);
+        let coefficients = self.coefficients(fold, &fold.trial, &sums, level, &[]);
+        let mut residuals = self.residuals_of_one(fold, training, &coefficients);
+        let trees = self.trees(training, &mut residuals, &own, &growth);
+        let mut errors = Vec::with_capacity(held_out.len());
+        fold.predict(self.frame, held_out, &coefficients, |rows, predicted| {
+            for (&row, predicted) in rows.iter().zip(predicted.column(0)) {
+                let added = trees.predict(self.bins.row(row as usize));
+                let value = self.target.value(self.frame, row as usize);
+                errors.push(value - (predicted + added).clamp(low, high));
+            }
+        });
+        errors
     }
 
     /// The residuals of the target for a single column of coefficients.
@@ -222,9 +293,4 @@ impl Question<'_> {
         }
         Ensemble::grow(self.bins, rows, residuals, &allowed, growth)
     }
-}
-
-/// The level with the smallest loss; of equals the lowest.
-fn best(losses: [f64; LEVELS]) -> usize {
-    (1..LEVELS).fold(0, |best, level| if losses[level] < losses[best] { level } else { best })
 }

@@ -1,4 +1,7 @@
 //! Proxies: causes that may only stand for others.
+//!
+//! A cause that the other inputs mostly explain may seem to act because the model of the others is
+//! imperfect. So such pairs are asked about again, with better models.
 
 use rayon::prelude::*;
 
@@ -6,7 +9,7 @@ use super::auto::Engine;
 use super::boost::Growth;
 use super::finding::Finding;
 use super::fold::Effort;
-use super::question::Question;
+use super::question::{Answer, Question};
 use becausal_core::progress::Tracker;
 
 /// A cause may be a proxy if the other inputs leave less than this share of its variance unexplained.
@@ -19,11 +22,15 @@ const MAX_SHARE_OF_QUARTER_GAIN: f64 = 0.35;
 /// It must also leave less than this share of the usual gain. Chosen in the same way.
 const MAX_SHARE_OF_USUAL_GAIN: f64 = 0.75;
 
+/// Only a pair with at most this p-value may be flagged.
+const MAX_SUSPECT_P: f64 = 0.001;
+
 impl Engine<'_> {
-    /// Learns again with a quarter of the rows, and more thoroughly with all of them. The gain of a
-    /// real cause stays. The gain of a proxy shrinks the better the model knows the others. `usual` are
-    /// the losses with all inputs.
-    pub(super) fn flag_proxies(
+    /// Asks about suspected edges again: with a quarter of the rows, and more thoroughly with all of them.
+    /// The gain of a real cause stays. The gain of a proxy shrinks the better the model knows the others:
+    /// if it shrinks much, the pair is flagged. An edge must also be one with the thorough models, so
+    /// the larger p-value and the smaller strength count. `usual` are the losses with all inputs.
+    pub(super) fn examine_proxies(
         &self,
         pairs: &mut [Vec<Finding>],
         unexplained: &[f64],
@@ -32,7 +39,9 @@ impl Engine<'_> {
     ) {
         let suspected = |output: usize, input: usize| {
             let pair: &Finding = &pairs[output][input];
-            pair.p <= 0.05 && unexplained[input] < MAX_PROXY_UNEXPLAINED
+            pair.p <= MAX_SUSPECT_P
+                && pair.strength >= self.frame.thresholds.min_strength
+                && unexplained[input] < MAX_PROXY_UNEXPLAINED
         };
         let suspects: Vec<Vec<usize>> = (0..pairs.len())
             .map(|output| (0..unexplained.len()).filter(|&i| suspected(output, i)).collect())
@@ -42,38 +51,56 @@ impl Engine<'_> {
         }
         let asked = self.owners.iter().filter(|&&output| !suspects[output].is_empty()).count();
         let watch = watch.next("check for proxies", "targets", 2 * asked);
-        let losses = |effort: Effort, growth: Growth| -> Vec<(f64, Vec<f64>)> {
+        let ask = |effort: Effort, growth: Growth| -> Vec<Option<Answer>> {
             let folds = self.folds(effort, &watch);
             let indices = (0..self.owners.len()).into_par_iter();
             let asked = indices.map(|index| {
                 let output = self.owners[index];
                 if suspects[output].is_empty() || watch.is_stopped() {
-                    return (0.0, Vec::new());
+                    return None;
                 }
                 let drops: Vec<Vec<usize>> = suspects[output].iter().map(|&i| vec![i]).collect();
                 let question = self.question(index, &self.allowed[output], &drops, &folds, &watch);
-                let losses = Question { growth, ..question }.losses();
+                let answer = Question { growth, ..question }.answer();
                 watch.advance(1.0, &self.frame.outputs[output].name);
-                losses
+                Some(answer)
             });
             asked.collect()
         };
-        let little = losses(Effort::Quarter, self.growth);
-        let much = losses(Effort::Thorough, Growth::thorough());
+        let little = ask(Effort::Quarter, self.growth);
+        let much = ask(Effort::Thorough, Growth::thorough());
         if watch.is_stopped() {
             return;
         }
-        for (index, ((with, little), (_, much))) in little.into_iter().zip(much).enumerate() {
+        // For each suspect, p and strength with thorough models.
+        let mut thorough: Vec<Vec<(f64, f64)>> =
+            suspects.iter().map(|suspects| vec![(1.0, 0.0); suspects.len()]).collect();
+        for (index, answers) in little.into_iter().zip(much).enumerate() {
+            let (Some(little), Some(much)) = answers else { continue };
             let output = self.owners[index];
+            let elements = self.elements(output);
             let variance = self.targets[index].variance(self.frame);
             for (place, &input) in suspects[output].iter().enumerate() {
                 let pair = &mut pairs[output][input];
+                let gain = much.gains[place];
                 // Predicting the mean gives a loss of `variance`; no model needs to be worse.
-                let before = little[place].min(variance) - with;
-                let remaining = pair.gain.min(much[place] - usual[index]);
+                let before = little.gains[place].size.min(variance - little.loss);
+                let remaining = pair.gain.min(much.loss + gain.size - usual[index]);
                 let limit =
                     (MAX_SHARE_OF_QUARTER_GAIN * before).min(MAX_SHARE_OF_USUAL_GAIN * pair.gain);
                 pair.proxy |= remaining < limit;
+                let (p, strength) = &mut thorough[output][place];
+                *p = p.min(gain.p * elements);
+                *strength = strength.max(gain.strength);
+            }
+        }
+        for (output, (suspects, thorough)) in suspects.iter().zip(thorough).enumerate() {
+            for (&input, (p, strength)) in suspects.iter().zip(thorough) {
+                let pair = &mut pairs[output][input];
+                pair.p = pair.p.max(p);
+                pair.strength = pair.strength.min(strength);
+                // What is too weak for an edge needs no flag.
+                pair.proxy &= pair.strength >= self.frame.thresholds.min_strength;
             }
         }
     }

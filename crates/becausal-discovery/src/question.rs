@@ -1,54 +1,43 @@
-//! How much worse a target is predicted without each input, with a p-value.
-
-use ndarray::Axis;
+//! The test of a target: does it depend on an input, given the others?
+//!
+//! A projected covariance (Lundborg et al. 2024), cross-fitted. On one fold three functions are learned:
+//! `full`, the target from all inputs; `reduced`, the target without the input in question; and
+//! `expected`, what the other inputs say about `full - reduced`. On the other fold the *direction*
+//! `full - reduced - expected` is multiplied with the residual of `reduced`. Without an influence the
+//! mean product is 0, because the direction has mean 0 given the other inputs, and errors of the two
+//! models only matter as their product. With an influence it is the mean square that the input explains.
+//! Both factors are in standard deviations of the row's noise ([`Scale`](super::scale::Scale)), and clipped.
+//! A one-sided t test over the units follows.
 
 use super::bins::Bins;
 use super::boost::Growth;
+use super::direction::Direction;
 use super::extremes::Extremes;
 use super::fold::Fold;
 use super::frame::Frame;
 use super::model::Model;
 use super::target::Target;
+use super::units::UnitSums;
 use becausal_core::progress::Tracker;
+use ndarray::Array2;
 
-/// A gain below this share of the loss does not count: with an imperfect model, a bystander can gain
-/// as much. Chosen on seeds 0 to 9 of AimTest and CartPole and on the probes; see docs/discovery.md.
-const MARGIN: f64 = 0.004;
+/// The share of the error rate that the test of the spread gets; the test of the mean gets the rest.
+const SPREAD_WEIGHT: f64 = 0.1;
 
-/// The loss that floating-point arithmetic leaves of a target that is predicted exactly, in units of
-/// its variance. Chosen in the same way.
-const ARITHMETIC_LOSS: f64 = 3e-10;
+/// An influence on the spread is looked for if the residual has at least this share of the variance of the
+/// usual change: the size of a smaller one may be that of the model's own error. Chosen on the development
+/// families.
+const MIN_SPREAD_NOISE: f64 = 2e-3;
 
-/// The factor on the rounding variance of single-precision columns: rounding errors of inputs add up
-/// and are amplified by the dynamics.
-const ROUNDING_FACTOR: f64 = 16.0;
-
-/// The margin of clipped losses, as a share of the loss. Chosen on the development set and on
-/// LunarLander data.
-const CLIPPED_MARGIN: f64 = 0.02;
-
-/// Added to the margin of clipped losses, as a share of the target's variance. In a deterministic
-/// environment the typical error is the model's own, and a bystander may reduce it. Chosen in the same
-/// way.
-const CLIPPED_MARGIN_OF_VARIANCE: f64 = 1e-4;
-
-/// Below this share of the variance the residual is the model's own error.
-const MODEL_ERROR_SHARE: f64 = 1e-3;
-
-/// A drop with a larger p-value, with the trees of the full model, gets no trees of its own.
-const MAX_SUSPECT_P: f64 = 0.25;
-
-/// An input whose part in the regression is below this share of the margin on the training rows is not
-/// evaluated on the held-out rows.
-const MIN_SHARE_OF_MARGIN: f64 = 0.1;
+/// A gain of clipped losses below this share of the variance does not count: where nothing is random, the
+/// typical error is the model's own, and a bystander may reduce it.
+const MIN_CLIPPED_GAIN: f64 = 1e-4;
 
 /// A question about a target: which inputs help to predict it?
 pub(super) struct Question<'a> {
     pub frame: &'a Frame,
     pub folds: &'a [Fold; 2],
     pub bins: &'a Bins,
-    /// Rows in each unit.
-    pub sizes: &'a [f64],
     pub target: &'a Target,
     /// The target's index among those that the folds were made with.
     pub index: usize,
@@ -75,6 +64,10 @@ pub(super) struct Gain {
     pub size: f64,
     /// The share of the loss without them that they remove, from 0 to 1.
     pub strength: f64,
+    /// The upper limit of the gain (two standard errors above it) as a share of the loss.
+    pub most: f64,
+    /// The recordings hold too few independent pieces for a p-value.
+    pub is_slow: bool,
 }
 
 /// The gains of all drops, and the residuals.
@@ -92,110 +85,219 @@ pub(super) struct Answer {
     pub without: Vec<Vec<f64>>,
 }
 
-/// Sums by drop and unit, of plain and of clipped losses.
-///
-/// A few rows with huge errors, as when a craft touches the ground, can dominate plain losses. Clipped
-/// losses show what the other rows say.
-pub(super) type Sums = Vec<Vec<[f64; 2]>>;
-
 impl Answer {
-    /// Whether the target is predicted so well that the residual is the model's own error.
-    pub(super) fn is_own_error(&self) -> bool {
-        self.unexplained < MODEL_ERROR_SHARE
+    /// Whether the target is predicted so well that the residual may be the model's own error.
+    pub(super) fn is_own_error(&self, frame: &Frame) -> bool {
+        self.unexplained < frame.thresholds.model_error
     }
 }
 
-/// The results on the held-out rows.
-struct HeldOut {
-    /// The mean losses with all inputs, plain and clipped.
-    losses: [f64; 2],
-    residuals: Vec<f64>,
-    /// The losses without the inputs of each drop minus the losses with them.
-    sums: Sums,
-    without: Vec<Vec<f64>>,
+/// Products with the direction of a drop, summed by unit.
+#[derive(Clone)]
+struct Products {
+    /// Of the residual without the inputs of the drop.
+    reduced: Vec<f64>,
+    /// Of the residual with all inputs.
+    full: Vec<f64>,
 }
 
-impl Gain {
-    /// No gain.
-    const NOTHING: Self = Self { p: 1.0, size: 0.0, strength: 0.0 };
+impl Products {
+    fn new(units: usize) -> Self {
+        Self { reduced: vec![0.0; units], full: vec![0.0; units] }
+    }
+}
+
+/// Sums over the held-out rows of one fold.
+struct Sums {
+    /// By drop: the products for the mean, and for the spread.
+    mean: Vec<Products>,
+    spread: Vec<Products>,
+    /// The losses with all inputs: plain, in units of the noise, and clipped.
+    losses: [f64; 3],
+    /// By unit: the loss in units of the noise, in rows whose noise cannot be told from the model's own
+    /// error.
+    own_losses: Vec<f64>,
+    /// The losses without the inputs of each drop.
+    without: Vec<[f64; 3]>,
+    /// The loss of the size of the residual.
+    spread_loss: f64,
 }
 
 impl Question<'_> {
-    /// Fits models with and without the inputs of each drop on each fold, and evaluates them on the
-    /// other.
+    /// Learns on each fold and tests on the other.
+    ///
+    /// Mean and spread are combined by Bonferroni's rule, with weights.
     pub(super) fn answer(&self) -> Answer {
-        let level = self.level();
-        let models = self.folds.each_ref().map(|fold| self.heard(self.fit(fold, level)));
-        let promising: Vec<usize> =
-            (0..self.drops.len()).filter(|&drop| self.is_promising(&models, drop)).collect();
-        let mut held_out = self.heard(self.evaluate(&models, &promising));
-        let mut gains = vec![[Gain::NOTHING; 2]; self.drops.len()];
-        for (&drop, sums) in promising.iter().zip(&held_out.sums) {
-            gains[drop] = self.gains(sums, &models, &held_out.losses);
-        }
-        let is_suspect = |gains: &[Gain; 2]| gains[0].p.min(gains[1].p) <= MAX_SUSPECT_P;
-        let suspects: Vec<usize> = (0..self.drops.len())
-            .filter(|&drop| {
-                is_suspect(&gains[drop]) || self.trees_use(&models, drop, held_out.losses[0])
+        let models = self.folds.each_ref().map(|fold| self.heard(self.fit(fold)));
+        let mut residuals = vec![0.0; self.frame.rows()];
+        let mut without = vec![vec![0.0; self.extremes.rows().len()]; self.drops.len()];
+        let tested = models.each_ref().map(|model| self.test(model, &mut residuals, &mut without));
+        let rows = self.frame.rows().max(1) as f64;
+        let total = |of: &dyn Fn(&Sums) -> f64| tested.iter().map(of).sum::<f64>() / rows;
+        let variance = self.target.usual_change(self.frame);
+        let losses = [0, 1, 2].map(|which| total(&|sums| sums.losses[which]));
+        let unexplained = if variance > 0.0 { losses[0] / variance } else { 0.0 };
+        let spread_loss = total(&|sums| sums.spread_loss);
+        let floor = self.floor();
+        let least = models.iter().map(|model| model.scale.least).fold(f64::INFINITY, f64::min);
+        // Flags and labels have no smallest noise: their errors are not scaled.
+        let standard_floor = if least > 0.0 { floor / (least * least) } else { floor };
+        let min_gain = self.frame.thresholds.min_gain;
+        let spread_margin = self.frame.thresholds.min_spread * spread_loss;
+        let has_spread = losses[2] >= MIN_SPREAD_NOISE * variance
+            && tested.iter().all(|sums| !sums.spread.is_empty());
+        let share = |gain: f64, loss: f64| (gain / (gain + loss + floor)).clamp(0.0, 1.0);
+        let gains = (0..self.drops.len())
+            .map(|drop| {
+                let without = |which: usize| total(&|sums| sums.without[drop][which]);
+                let plain = (without(0) - losses[0]).max(0.0);
+                let shares = tested.iter().zip(self.folds).map(|(sums, fold)| {
+                    let rows = fold.held_out.len().max(1) as f64;
+                    let of = |which: usize, least: f64| {
+                        let gain = (sums.without[drop][which] - sums.losses[which]) / rows;
+                        share((gain - least).max(0.0), sums.losses[which] / rows)
+                    };
+                    of(0, 0.0).max(of(2, MIN_CLIPPED_GAIN * variance))
+                });
+                // Both folds must agree.
+                let mut strength = shares.fold(1.0, f64::min);
+                let of_mean =
+                    self.p_value(&tested, standard_floor, |sums| (&sums.mean[drop], min_gain));
+                let mut p = of_mean.unwrap_or(1.0);
+                if has_spread {
+                    let of_spread =
+                        self.p_value(&tested, spread_margin, |sums| (&sums.spread[drop], 0.0));
+                    let of_spread = of_spread.unwrap_or(1.0);
+                    if of_spread / SPREAD_WEIGHT < p / (1.0 - SPREAD_WEIGHT) {
+                        let gain = total(&|sums| sums.spread[drop].reduced.iter().sum()).max(0.0);
+                        strength = strength.max(share(gain, spread_loss));
+                    }
+                    p = (p / (1.0 - SPREAD_WEIGHT)).min(of_spread / SPREAD_WEIGHT);
+                }
+                // A loss difference is about twice the product, and so is its standard error.
+                let most = without(1) - losses[1] + 4.0 * self.standard_error(&tested, drop);
+                let most = most / (losses[1] + standard_floor);
+                let is_slow = of_mean.is_none();
+                Gain { p: p.min(1.0), size: plain, strength, most, is_slow }
             })
             .collect();
-        if !suspects.is_empty() {
-            let levels = self.heard(self.levels_without(&suspects, level));
-            let reduced = self.heard(self.reduced(&models, &suspects, level, &levels));
-            let (without, extremes) = (&mut held_out.without, self.extremes);
-            let keep = |place: usize, row: usize, residual: f64| {
-                if let Some(kept) = extremes.place(row) {
-                    without[suspects[place]][kept] = residual;
-                }
-            };
-            let sums =
-                self.heard(self.losses_without(&models, &reduced, &held_out.residuals, keep));
-            for (&drop, sums) in suspects.iter().zip(&sums) {
-                gains[drop] = self.gains(sums, &models, &held_out.losses);
-            }
-            let found: Vec<usize> =
-                (0..suspects.len()).filter(|&place| is_suspect(&gains[suspects[place]])).collect();
-            let higher: Vec<usize> = levels.iter().map(|&other| other.max(level)).collect();
-            let innovations =
-                self.heard(self.innovations(&models, &reduced, &suspects, &found, &higher));
-            for (&place, sums) in found.iter().zip(&innovations) {
-                let other = self.gains(sums, &models, &held_out.losses);
-                for (one, other) in gains[suspects[place]].iter_mut().zip(other) {
-                    one.p = one.p.max(other.p);
-                }
-            }
-        }
-        let variance = self.target.variance(self.frame);
-        let unexplained = if variance > 0.0 { held_out.losses[0] / variance } else { 0.0 };
         let clip = models[0].clip.zip(models[1].clip).map(|(one, other)| one.max(other));
-        let gains = gains
-            .iter()
-            .map(|gains| if clip.is_some() { better_of_two(gains) } else { gains[0] })
-            .collect();
-        Answer {
-            gains,
-            loss: held_out.losses[0],
-            unexplained,
-            clip,
-            residuals: held_out.residuals,
-            without: held_out.without,
-        }
+        Answer { gains, loss: losses[0], unexplained, clip, residuals, without }
     }
 
-    /// The loss with all inputs, and the loss without those of each drop, by models trained without
-    /// them.
-    pub(super) fn losses(&self) -> (f64, Vec<f64>) {
-        let level = self.level();
-        let models = self.folds.each_ref().map(|fold| self.heard(self.fit(fold, level)));
-        let held_out = self.heard(self.evaluate(&models, &[]));
-        let drops: Vec<usize> = (0..self.drops.len()).collect();
-        let levels = self.heard(self.levels_without(&drops, level));
-        let reduced = self.heard(self.reduced(&models, &drops, level, &levels));
-        let sums = self.losses_without(&models, &reduced, &held_out.residuals, |_, _, _| ());
-        let rows = self.frame.rows().max(1) as f64;
-        let increase = |sums: &Vec<[f64; 2]>| sums.iter().map(|sum| sum[0]).sum::<f64>() / rows;
-        let loss = held_out.losses[0];
-        (loss, sums.iter().map(|sums| loss + increase(sums)).collect())
+    /// The standard error of the mean product of a drop.
+    fn standard_error(&self, tested: &[Sums; 2], drop: usize) -> f64 {
+        let squares = tested.iter().flat_map(|sums| &sums.mean[drop].reduced).map(|sum| sum * sum);
+        squares.sum::<f64>().sqrt() / self.frame.rows().max(1) as f64
+    }
+
+    /// The p-value of the hypothesis that the products on the held-out rows are at most what is to be
+    /// subtracted, on average: `margin` for each row, and a share of the losses that may be the model's own.
+    /// `of` gives the products and that share. `None` if too few pieces are independent.
+    fn p_value<'s>(
+        &self,
+        tested: &'s [Sums; 2],
+        margin: f64,
+        of: impl Fn(&'s Sums) -> (&'s Products, f64),
+    ) -> Option<f64> {
+        let folds = [0, 1].map(|number| {
+            let sizes = &self.folds[number].held_out_sizes;
+            let (products, own) = of(&tested[number]);
+            let units: Vec<usize> = (0..sizes.len()).filter(|&unit| sizes[unit] > 0.0).collect();
+            let beyond = |&unit: &usize| {
+                products.reduced[unit]
+                    - margin * sizes[unit]
+                    - own * tested[number].own_losses[unit]
+            };
+            UnitSums {
+                sums: units.iter().map(beyond).collect(),
+                noise: units.iter().map(|&unit| products.full[unit]).collect(),
+                units,
+            }
+        });
+        self.frame.units.p_value(&folds, &self.frame.thresholds)
+    }
+
+    /// The sums over the held-out rows.
+    fn test(&self, model: &Model<'_>, residuals: &mut [f64], without: &mut [Vec<f64>]) -> Sums {
+        let (frame, fold, drops) = (self.frame, model.fold, self.drops.len());
+        let (low, high) = self.range;
+        let directions: Vec<Option<Direction>> =
+            (0..drops).map(|drop| self.heard(self.direction(model, drop))).collect();
+        let spread = self.spread(model);
+        // Columns: full, without each drop, what is expected of each drop with trees, then the spread.
+        let mut coefficients = vec![model.coefficients.view()];
+        let expected: Vec<_> = directions.iter().flatten().map(|d| d.expected.view()).collect();
+        coefficients.extend(expected);
+        let spread_from = 1 + drops + directions.iter().flatten().count();
+        if let Some(spread) = &spread {
+            coefficients.push(spread.view());
+        }
+        let coefficients =
+            ndarray::concatenate(ndarray::Axis(1), &coefficients).expect("rows alike");
+        let units = frame.units.count();
+        let mut sums = Sums {
+            mean: vec![Products::new(units); drops],
+            spread: vec![Products::new(units); if spread.is_some() { drops } else { 0 }],
+            losses: [0.0; 3],
+            own_losses: vec![0.0; units],
+            without: vec![[0.0; 3]; drops],
+            spread_loss: 0.0,
+        };
+        fold.predict(frame, &fold.held_out, &coefficients, |rows, predicted: &Array2<f64>| {
+            for (&row, predicted) in rows.iter().zip(predicted.rows()) {
+                let row = row as usize;
+                let bins = self.bins.row(row);
+                let unit = frame.units.of_row[row] as usize;
+                let value = self.target.value(frame, row);
+                let trees = model.trees.predict(bins);
+                let full = (predicted[0] + trees).clamp(low, high);
+                let residual = value - full;
+                residuals[row] = residual;
+                sums.losses[0] += residual * residual;
+                let deviation = model.scale.deviation(bins);
+                let noise = model.scale.standard(residual, deviation);
+                sums.losses[1] += noise * noise;
+                sums.losses[2] += model.clipped(residual).powi(2);
+                if deviation <= model.scale.least {
+                    sums.own_losses[unit] += noise * noise;
+                }
+                let place = self.extremes.place(row);
+                let mut next = 1 + drops;
+                for (drop, direction) in directions.iter().enumerate() {
+                    let (reduced, expected) = if let Some(direction) = direction {
+                        next += 1;
+                        let expected = predicted[next - 1] + direction.expected_trees.predict(bins);
+                        (predicted[1 + drop] + direction.reduced_trees.predict(bins), expected)
+                    } else {
+                        (predicted[1 + drop] + trees, 0.0)
+                    };
+                    let reduced = reduced.clamp(low, high);
+                    let error = value - reduced;
+                    let standard = model.scale.standard(error, deviation);
+                    sums.without[drop][0] += error * error;
+                    sums.without[drop][1] += standard * standard;
+                    sums.without[drop][2] += model.clipped(error).powi(2);
+                    let added = model.scale.standard(full - reduced, deviation);
+                    sums.mean[drop].reduced[unit] += standard * (added - expected);
+                    sums.mean[drop].full[unit] += noise * (added - expected);
+                    if let Some(place) = place {
+                        without[drop][place] = error;
+                    }
+                }
+                if spread.is_some() {
+                    let size = model.clipped(residual).abs();
+                    sums.spread_loss += (size - predicted[spread_from]).powi(2);
+                    let full = predicted[spread_from];
+                    for (drop, sums) in sums.spread.iter_mut().enumerate() {
+                        let reduced = predicted[spread_from + 1 + drop];
+                        sums.reduced[unit] += (size - reduced) * (full - reduced);
+                        sums.full[unit] += (size - full) * (full - reduced);
+                    }
+                }
+            }
+        });
+        sums
     }
 
     /// Passes on a part of the answer, and lets hear that the work goes on.
@@ -204,77 +306,9 @@ impl Question<'_> {
         part
     }
 
-    /// Evaluates, on the held-out rows, the models with all inputs, and those without each of the drops
-    /// but with the same trees.
-    fn evaluate(&self, models: &[Model<'_>; 2], drops: &[usize]) -> HeldOut {
-        let (frame, (low, high)) = (self.frame, self.range);
-        let mut residuals = vec![0.0; frame.rows()];
-        let mut sums = self.no_sums(drops.len());
-        let mut without = vec![vec![0.0; self.extremes.rows().len()]; self.drops.len()];
-        let mut total = [0.0; 2];
-        let columns: Vec<usize> = std::iter::once(0).chain(drops.iter().map(|d| d + 1)).collect();
-        for model in models {
-            let coefficients = model.coefficients.select(Axis(1), &columns);
-            model.fold.predict(frame, &model.fold.held_out, &coefficients, |rows, predicted| {
-                for (&row, predicted) in rows.iter().zip(predicted.rows()) {
-                    let row = row as usize;
-                    let value = self.target.value(frame, row);
-                    let added = model.trees.predict(self.bins.row(row));
-                    let residual_of = |predicted: f64| value - (predicted + added).clamp(low, high);
-                    let residual = residual_of(predicted[0]);
-                    residuals[row] = residual;
-                    let with = model.losses(residual);
-                    add(&mut total, with, [0.0; 2]);
-                    let unit = frame.units.of_row[row] as usize;
-                    for (sums, predicted) in sums.iter_mut().zip(predicted.iter().skip(1)) {
-                        add(&mut sums[unit], model.losses(residual_of(*predicted)), with);
-                    }
-                    if let Some(kept) = self.extremes.place(row) {
-                        for residuals in &mut without {
-                            residuals[kept] = residual;
-                        }
-                        for (&drop, predicted) in drops.iter().zip(predicted.iter().skip(1)) {
-                            without[drop][kept] = residual_of(*predicted);
-                        }
-                    }
-                }
-            });
-        }
-        let losses = total.map(|sum| sum / frame.rows().max(1) as f64);
-        HeldOut { losses, residuals, sums, without }
-    }
-
-    /// Whether the part of a drop in the regression is large enough to be evaluated.
-    fn is_promising(&self, models: &[Model<'_>; 2], drop: usize) -> bool {
-        models.iter().any(|model| {
-            let increase = model.increases[drop];
-            let plain = MARGIN * model.training_losses[0] + self.floor();
-            let clipped = CLIPPED_MARGIN * model.training_losses[1] + CLIPPED_MARGIN_OF_VARIANCE;
-            increase > MIN_SHARE_OF_MARGIN * plain
-                || (model.clip.is_some() && increase > MIN_SHARE_OF_MARGIN * clipped)
-        })
-    }
-
-    /// Whether the trees gained more than the margin by the inputs of a drop, on the training rows. On
-    /// the held-out rows they will hardly gain more.
-    fn trees_use(&self, models: &[Model<'_>; 2], drop: usize, loss: f64) -> bool {
-        let columns = self.columns(&self.drops[drop]);
-        let margin = |model: &Model<'_>| MARGIN * loss * model.fold.tree_rows.len() as f64;
-        models.iter().any(|model| model.trees.gained(&columns) > margin(model))
-    }
-
-    /// The gains of the plain losses and, if errors are clipped, of the clipped losses.
-    fn gains(&self, sums: &[[f64; 2]], models: &[Model<'_>; 2], losses: &[f64; 2]) -> [Gain; 2] {
-        let one = |which: usize| {
-            let sums: Vec<f64> = sums.iter().map(|sum| sum[which]).collect();
-            let margin = if which == 0 {
-                MARGIN
-            } else {
-                CLIPPED_MARGIN + CLIPPED_MARGIN_OF_VARIANCE / losses[1].max(f64::MIN_POSITIVE)
-            };
-            self.gain(&sums, self.sizes, losses[which], margin)
-        };
-        if is_clipped(models) { [one(0), one(1)] } else { [one(0); 2] }
+    /// Whether the target is a column of a continuous output.
+    pub(super) fn is_number(&self) -> bool {
+        self.target.is_number(self.frame)
     }
 
     /// Whether all inputs are allowed.
@@ -288,54 +322,17 @@ impl Question<'_> {
         inputs.all(|input| self.allowed.contains(&input))
     }
 
-    /// Sums of 0 for some drops.
-    pub(super) fn no_sums(&self, count: usize) -> Sums {
-        vec![vec![[0.0; 2]; self.frame.units.count()]; count]
-    }
-
-    /// The gain from the sums of loss differences by unit; `sizes` are the rows of each unit.
-    pub(super) fn gain(&self, sums: &[f64], sizes: &[f64], loss: f64, margin: f64) -> Gain {
-        let floor = self.floor();
-        let min_gain = margin * loss + floor;
-        let beyond: Vec<f64> =
-            sums.iter().zip(sizes).map(|(sum, size)| sum - min_gain * size).collect();
-        let p = self.frame.units.p_value(&beyond, sizes);
-        let rows: f64 = sizes.iter().sum();
-        let gain = (sums.iter().sum::<f64>() / rows.max(1.0)).max(0.0);
-        Gain { p, size: gain, strength: (gain / (gain + loss + floor)).clamp(0.0, 1.0) }
-    }
-
     /// The loss that rounding alone can cause.
     pub(super) fn floor(&self) -> f64 {
         let inputs =
             self.columns(self.allowed).into_iter().map(|column| self.frame.u[column].rounding);
         let rounding = inputs.fold(0.0, f64::max) + self.target.rounding(self.frame);
-        ARITHMETIC_LOSS + ROUNDING_FACTOR * rounding
+        let thresholds = &self.frame.thresholds;
+        thresholds.arithmetic_error + thresholds.rounding_errors * rounding
     }
 
     /// The columns of some inputs.
     pub(super) fn columns(&self, inputs: &[usize]) -> Vec<usize> {
         inputs.iter().flat_map(|&input| self.frame.inputs[input].columns.iter().copied()).collect()
-    }
-}
-
-/// Adds the difference of two losses to a sum.
-pub(super) fn add(sum: &mut [f64; 2], without: [f64; 2], with: [f64; 2]) {
-    for ((sum, without), with) in sum.iter_mut().zip(without).zip(with) {
-        *sum += without - with;
-    }
-}
-
-/// Whether errors are clipped too.
-fn is_clipped(models: &[Model<'_>; 2]) -> bool {
-    models.iter().all(|model| model.clip.is_some())
-}
-
-/// Combines two tests: the smaller p-value, times two.
-fn better_of_two(gains: &[Gain; 2]) -> Gain {
-    Gain {
-        p: (2.0 * gains[0].p.min(gains[1].p)).min(1.0),
-        size: gains[0].size,
-        strength: gains[0].strength.max(gains[1].strength),
     }
 }

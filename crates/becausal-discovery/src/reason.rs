@@ -44,6 +44,9 @@ pub enum Reason {
         /// All rows.
         rows: usize,
     },
+    /// Too few independent pieces: the recordings are few, and what is unexplained of the effect changes
+    /// slowly.
+    FewPieces,
     /// The cause or the effect hardly ever leaves its usual value.
     RarelyVaries {
         /// The cause or the effect.
@@ -129,6 +132,7 @@ impl Reason {
         matches!(
             self,
             Self::FewRows { .. }
+                | Self::FewPieces
                 | Self::RarelyVaries { .. }
                 | Self::Unclear
                 | Self::Hint { .. }

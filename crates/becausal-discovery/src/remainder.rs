@@ -11,12 +11,7 @@ use becausal_core::schema::Kind;
 /// A label whose rows have less than this share of the squared residuals is not considered.
 const MIN_LABEL_SHARE: f64 = 0.05;
 
-/// The fewest rows in which an influence can be expected to show. It corresponds to 360 rows of normal
-/// noise, of which an influence has to explain a sixth to be found. Chosen on seeds 0 to 5, between
-/// AimTest with 1,000 and with 2,000 rows; see docs/discovery.md.
-const MIN_ROWS: f64 = 120.0;
-
-/// The same where there are no residuals: this many rows without an exception rule out that more than
+/// The fewest rows where there are no residuals: this many rows without an exception rule out that more than
 /// one row in a hundred is an exception. Chosen on BuildMarine with 1,000 rows, seeds 100 to 105.
 const MIN_EXACT_ROWS: f64 = 300.0;
 
@@ -122,8 +117,8 @@ impl Remainder {
     }
 
     /// Why we cannot rule out an influence on `effect`, if we cannot.
-    pub(super) fn reason(&self, effect: &str) -> Option<Reason> {
-        if self.rows >= if self.loss > 0.0 { MIN_ROWS } else { MIN_EXACT_ROWS } {
+    pub(super) fn reason(&self, effect: &str, min_rows: f64) -> Option<Reason> {
+        if self.rows >= if self.loss > 0.0 { min_rows } else { MIN_EXACT_ROWS } {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
@@ -147,6 +142,7 @@ fn by_label(values: &[f64], labels: usize, squares: &[f64]) -> Vec<Moments> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::thresholds::Thresholds;
     use super::*;
     use becausal_core::Stream;
     use becausal_core::data::{Row, Transitions};
@@ -169,7 +165,7 @@ mod tests {
                 truncated: false,
             });
         }
-        Frame::of(&data, 0)
+        Frame::of(&data, 0, Thresholds::default())
     }
 
     /// The rows in which the flag is up.
@@ -185,34 +181,34 @@ mod tests {
     fn residuals_in_few_rows_are_too_few() {
         let frame = frame(4000);
         let few: Vec<f64> = (0..4000).map(|row| f64::from(u8::from(row % 1000 == 2))).collect();
-        let reason = least(&frame, &few).reason("y'");
+        let reason = least(&frame, &few).reason("y'", 120.0);
         let unexplained = Some("y'".to_owned());
         let expected = Reason::FewDecide { rows: 4, group: RowGroup::All, unexplained };
         assert_eq!(reason, Some(expected));
-        assert_eq!(least(&frame, &vec![1.0; 4000]).reason("y'"), None);
+        assert_eq!(least(&frame, &vec![1.0; 4000]).reason("y'", 120.0), None);
     }
 
     #[test]
     fn noise_in_all_rows_is_counted_for_each_label() {
         let mut stream = Stream::new(3);
         let noise: Vec<f64> = (0..1200).map(|_| stream.normal()).collect();
-        let reason = least(&frame(1200), &noise).reason("y'");
+        let reason = least(&frame(1200), &noise).reason("y'", 120.0);
         assert!(matches!(reason, Some(Reason::FewDecide { group, .. }) if group == with_a()));
         let parts = Parts::of(&frame(1200), &noise, None, 1e-9);
         let ungated = parts.least(|_| false).expect("all rows");
-        assert_eq!(ungated.reason("y'"), None);
+        assert_eq!(ungated.reason("y'", 120.0), None);
         let noise: Vec<f64> = (0..6000).map(|_| stream.normal()).collect();
-        assert_eq!(least(&frame(6000), &noise).reason("y'"), None);
+        assert_eq!(least(&frame(6000), &noise).reason("y'", 120.0), None);
     }
 
     #[test]
     fn without_residuals_all_rows_count() {
         let rounding = vec![1e-9; 800];
-        let reason = least(&frame(800), &rounding).reason("y'");
+        let reason = least(&frame(800), &rounding).reason("y'", 120.0);
         let expected = Reason::FewDecide { rows: 200, group: with_a(), unexplained: None };
         assert_eq!(reason, Some(expected));
         let rounding = vec![1e-9; 1200];
-        assert_eq!(least(&frame(1200), &rounding).reason("y'"), None);
+        assert_eq!(least(&frame(1200), &rounding).reason("y'", 120.0), None);
     }
 
     #[test]

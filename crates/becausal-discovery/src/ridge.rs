@@ -20,6 +20,8 @@ const PENALTY: f64 = 1e-9;
 pub(super) struct Gram {
     features: Array2<f64>,
     targets: Array2<f64>,
+    /// The squares of the targets.
+    squares: Array1<f64>,
 }
 
 impl Gram {
@@ -40,6 +42,7 @@ impl Gram {
                 let mut sums = Self {
                     features: Array2::zeros((width, width)),
                     targets: Array2::zeros((width, targets)),
+                    squares: Array1::zeros(targets),
                 };
                 let mut block = Block::all(basis);
                 let mut values = Array2::zeros((BLOCK, targets));
@@ -53,6 +56,9 @@ impl Gram {
                     let values = values.slice(s![..rows.len(), ..]);
                     general_mat_mul(1.0, &block.t(), &block, 1.0, &mut sums.features);
                     general_mat_mul(1.0, &block.t(), &values, 1.0, &mut sums.targets);
+                    for (square, values) in sums.squares.iter_mut().zip(values.columns()) {
+                        *square += values.dot(&values);
+                    }
                     watch.advance(rows.len() as f64, "");
                 }
                 sums
@@ -62,23 +68,117 @@ impl Gram {
         let mut total = parts.next().unwrap_or_else(|| Self {
             features: Array2::zeros((width, width)),
             targets: Array2::zeros((width, targets)),
+            squares: Array1::zeros(targets),
         });
         for part in parts {
             total.features += &part.features;
             total.targets += &part.targets;
+            total.squares += &part.squares;
         }
         total
     }
 
-    /// The number of rows summed over, known from the constant first feature.
-    pub(super) fn rows(&self) -> f64 {
-        self.features.get((0, 0)).map_or(1.0, |&count| count.max(1.0))
+    /// The sums with one target.
+    pub(super) fn target(&self, target: usize) -> TargetSums {
+        TargetSums {
+            products: self.targets.column(target).to_owned(),
+            square: self.squares[target],
+        }
     }
 
-    /// The sums with one target.
-    pub(super) fn target(&self, target: usize) -> Array1<f64> {
-        self.targets.column(target).to_owned()
+    /// The features that a target needs: the `given` ones, and those `allowed` that remove more than
+    /// `min_gain` mean squared residuals from the sum of squares, one after the other, the best first; until
+    /// the mean is at most `floor`.
+    pub(super) fn select(
+        &self,
+        target: &TargetSums,
+        allowed: &[bool],
+        given: impl Fn(usize) -> bool,
+        min_gain: f64,
+        floor: f64,
+    ) -> Vec<bool> {
+        let rows = self.features[[0, 0]];
+        let mut selection = Selection::new(self, target, allowed);
+        let mut chosen = vec![false; allowed.len()];
+        for feature in (0..allowed.len()).filter(|&feature| allowed[feature] && given(feature)) {
+            chosen[feature] = true;
+            selection.take(feature);
+        }
+        while selection.square > floor * rows {
+            let gains = selection.left.iter().map(|&place| (selection.gain(place), place));
+            let best = gains.max_by(|one, other| one.0.total_cmp(&other.0));
+            let Some((gain, place)) = best else { break };
+            if gain <= min_gain * selection.square / rows {
+                break;
+            }
+            let feature = selection.features[place];
+            chosen[feature] = true;
+            selection.take(feature);
+        }
+        chosen
     }
+}
+
+/// What is left of features and of a target after a regression on the features taken so far.
+struct Selection {
+    features: Vec<usize>,
+    /// The places in `features` of those that are not taken.
+    left: Vec<usize>,
+    /// The products of the features with each other, scaled to squares of 1, and with the target.
+    matrix: Array2<f64>,
+    products: Vec<f64>,
+    /// The square of the target.
+    square: f64,
+}
+
+impl Selection {
+    fn new(gram: &Gram, target: &TargetSums, allowed: &[bool]) -> Self {
+        let square = |feature: usize| gram.features[[feature, feature]];
+        let features: Vec<usize> = (0..allowed.len())
+            .filter(|&feature| allowed[feature] && square(feature) > 0.0)
+            .collect();
+        let scale: Vec<f64> =
+            features.iter().map(|&feature| 1.0 / square(feature).sqrt()).collect();
+        let matrix = Array2::from_shape_fn((features.len(), features.len()), |(row, column)| {
+            gram.features[[features[row], features[column]]] * scale[row] * scale[column]
+        });
+        let products = features.iter().zip(&scale);
+        let products = products.map(|(&feature, scale)| target.products[feature] * scale).collect();
+        let left = (0..features.len()).collect();
+        Self { features, left, matrix, products, square: target.square }
+    }
+
+    /// What a feature would remove from the sum of squares; 0 if the others nearly determine it.
+    fn gain(&self, place: usize) -> f64 {
+        const MIN_OWN_SHARE: f64 = 1e-6;
+        let own = self.matrix[[place, place]];
+        if own < MIN_OWN_SHARE { 0.0 } else { self.products[place].powi(2) / own }
+    }
+
+    /// Takes a feature into the regression.
+    fn take(&mut self, feature: usize) {
+        let found = self.left.iter().position(|&place| self.features[place] == feature);
+        let Some(place) = found.map(|at| self.left.remove(at)) else { return };
+        let gain = self.gain(place);
+        if gain <= 0.0 {
+            return;
+        }
+        self.square = (self.square - gain).max(0.0);
+        let pivot = self.matrix.row(place).to_owned();
+        let product = self.products[place];
+        for &other in &self.left {
+            let factor = pivot[other] / pivot[place];
+            self.products[other] -= factor * product;
+            self.matrix.row_mut(other).scaled_add(-factor, &pivot);
+        }
+    }
+}
+
+/// The sums of the products of one target with all features, and its square.
+#[derive(Debug, Clone)]
+pub(super) struct TargetSums {
+    pub products: Array1<f64>,
+    pub square: f64,
 }
 
 /// A factorised regression on some of the features, ready for any target.
@@ -137,17 +237,6 @@ impl Solver {
         drops: usize,
         dropped: impl Fn(usize, usize) -> bool,
     ) -> Array2<f64> {
-        self.coefficients_and_increases(target, drops, dropped).0
-    }
-
-    /// The same, and the increase of the training sum of squares by each drop.
-    pub(super) fn coefficients_and_increases(
-        &self,
-        target: &Array1<f64>,
-        drops: usize,
-        dropped: impl Fn(usize, usize) -> bool,
-    ) -> (Array2<f64>, Vec<f64>) {
-        let mut increases = Vec::with_capacity(drops);
         let full = self.solve(target);
         let mut all = Array2::zeros((self.width, drops + 1));
         self.write(&full, &mut all, 0);
@@ -162,7 +251,6 @@ impl Solver {
             }
             let part: Array1<f64> = set.iter().map(|&index| full[index]).collect();
             let weights = inverse(&corner).dot(&part);
-            increases.push(weights.dot(&part));
             let mut reduced = full.clone();
             for (&index, &weight) in set.iter().zip(&weights) {
                 reduced.scaled_add(-weight, &self.inverse.column(index));
@@ -172,7 +260,7 @@ impl Solver {
             }
             self.write(&reduced, &mut all, drop + 1);
         }
-        (all, increases)
+        all
     }
 
     /// Writes the coefficients of the chosen features into a column, in the units of the features.
@@ -193,8 +281,11 @@ pub fn regress(features: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
     let (count, rows) = (features.len(), values.len());
     let by_feature = Array2::from_shape_fn((count, rows), |(feature, row)| features[feature][row]);
     let target = ArrayView2::from_shape((rows, 1), values).expect("a column");
-    let gram = Gram { features: by_feature.dot(&by_feature.t()), targets: by_feature.dot(&target) };
-    let coefficients = Solver::new(&gram, |_| true).coefficients(&gram.target(0), 0, |_, _| false);
+    let squares = Array1::zeros(1);
+    let targets = by_feature.dot(&target);
+    let gram = Gram { features: by_feature.dot(&by_feature.t()), targets, squares };
+    let products = gram.target(0).products;
+    let coefficients = Solver::new(&gram, |_| true).coefficients(&products, 0, |_, _| false);
     coefficients.column(0).to_vec()
 }
 
@@ -277,12 +368,35 @@ mod tests {
     }
 
     #[test]
+    fn a_target_gets_the_features_it_needs() {
+        let data = random(500, 8, 4);
+        let noise = random(500, 1, 5);
+        let mut target = 0.5 * &noise;
+        let made = 2.0 * &data.column(3) - data.column(6);
+        target.column_mut(0).scaled_add(1.0, &made);
+        // The first feature is the constant.
+        let mut data = data;
+        data.column_mut(0).fill(1.0);
+        let squares = target.columns().into_iter().map(|column| column.dot(&column)).collect();
+        let gram = Gram { features: data.t().dot(&data), targets: data.t().dot(&target), squares };
+        let select = |allowed: [bool; 8]| {
+            let chosen = gram.select(&gram.target(0), &allowed, |feature| feature == 0, 16.0, 0.0);
+            (0..8).filter(|&feature| chosen[feature]).collect::<Vec<_>>()
+        };
+        assert_eq!(select([true; 8]), [0, 3, 6]);
+        let mut allowed = [true; 8];
+        allowed[3] = false;
+        assert_eq!(select(allowed), [0, 6]);
+    }
+
+    #[test]
     fn leaving_features_out_is_a_regression_without_them() {
         let data = random(200, 6, 2);
         let target = random(200, 1, 3);
-        let gram = Gram { features: data.t().dot(&data), targets: data.t().dot(&target) };
+        let squares = Array1::zeros(1);
+        let gram = Gram { features: data.t().dot(&data), targets: data.t().dot(&target), squares };
         let all = Solver::new(&gram, |_| true);
-        let sums = gram.target(0);
+        let sums = gram.target(0).products;
         let dropped =
             |drop: usize, feature: usize| if drop == 0 { feature == 2 } else { feature > 3 };
         let coefficients = all.coefficients(&sums, 2, dropped);

@@ -18,6 +18,11 @@ pub(super) fn upper_tail(t: f64, freedom: f64) -> f64 {
 ///
 /// If all values are equal, the p-value is 0 if they are above 0, and 1 otherwise.
 pub(super) fn mean_above_zero(values: &[f64]) -> f64 {
+    mean_of_pieces_above_zero(values, values.len() as f64)
+}
+
+/// The same for values that are worth only this many independent ones, because they are correlated.
+pub(super) fn mean_of_pieces_above_zero(values: &[f64], pieces: f64) -> f64 {
     let count = values.len() as f64;
     if values.len() < 2 {
         return 1.0;
@@ -30,7 +35,20 @@ pub(super) fn mean_above_zero(values: &[f64]) -> f64 {
     if variance == 0.0 {
         return if mean > 0.0 { 0.0 } else { 1.0 };
     }
-    upper_tail(mean / (variance / count).sqrt(), count - 1.0)
+    upper_tail(mean / (variance / pieces).sqrt(), pieces - 1.0)
+}
+
+/// The standard deviation of most errors: that of normal errors with the same median.
+pub(super) fn typical(errors: impl Iterator<Item = f64>) -> f64 {
+    /// The median of the absolute value of a standard normal number.
+    const MEDIAN: f64 = 0.6745;
+    let mut sizes: Vec<f64> = errors.map(f64::abs).collect();
+    if sizes.is_empty() {
+        return 0.0;
+    }
+    let middle = sizes.len() / 2;
+    let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
+    *median / MEDIAN
 }
 
 /// The adjusted p-values of Benjamini and Hochberg: rejecting those of at most `q` keeps the false

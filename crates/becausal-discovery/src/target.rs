@@ -4,7 +4,7 @@ use super::frame::Frame;
 use becausal_core::schema::Kind;
 
 /// Targets are clipped to this many standard deviations from the mean.
-const CLIP_DEVIATIONS: f64 = 12.0;
+const CLIP_DEVIATIONS: f64 = 1000.0;
 
 /// A number to predict.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,12 +78,45 @@ impl Target {
         (low - slack, high + slack)
     }
 
+    /// Whether it is a column of a continuous output.
+    pub(super) fn is_number(&self, frame: &Frame) -> bool {
+        let Self::Output(column) = *self else { return false };
+        let output = frame.outputs.iter().find(|output| output.columns.contains(&column));
+        output.is_some_and(|output| matches!(output.kind, Kind::Continuous(_)))
+    }
+
+    /// The standard deviation below which noise cannot be told from a model's own error.
+    pub(super) fn least_deviation(&self, frame: &Frame) -> f64 {
+        (frame.thresholds.model_error * self.usual_change(frame)).sqrt()
+    }
+
     /// Its variance.
     pub(super) fn variance(&self, frame: &Frame) -> f64 {
         let rows = frame.rows().max(1) as f64;
         let values = (0..frame.rows()).map(|row| self.value(frame, row));
         let mean = values.clone().sum::<f64>() / rows;
         values.map(|value| (value - mean) * (value - mean)).sum::<f64>() / rows
+    }
+
+    /// The variance of its usual change: from the state to the next state, if that is less than its
+    /// variance. A state that changes slowly is predicted well by itself, and that says nothing.
+    pub(super) fn usual_change(&self, frame: &Frame) -> f64 {
+        let variance = self.variance(frame);
+        let Self::Output(column) = *self else { return variance };
+        let before = frame.outputs.iter().find_map(|output| {
+            let element = output.columns.iter().position(|&other| other == column)?;
+            let name = output.name.strip_suffix('\'')?;
+            let input = frame.inputs.iter().find(|input| input.name == name)?;
+            input.columns.get(element).copied()
+        });
+        let Some(before) = before else { return variance };
+        let rows = frame.rows().max(1) as f64;
+        let (after, before) = (&frame.v[column], &frame.u[before]);
+        let changes = after.values.iter().zip(&before.values);
+        let changes = changes.map(|(after_value, before)| (after_value - before) / after.scale);
+        let mean = changes.clone().sum::<f64>() / rows;
+        let change = changes.map(|change| (change - mean) * (change - mean)).sum::<f64>() / rows;
+        if change > 0.0 { change.min(variance) } else { variance }
     }
 
     /// The input that it belongs to, if it is the target of an input.

@@ -1,19 +1,11 @@
-//! Units of observation: a recording is one, or a stretch of a recording if there are few.
+//! Units of observation: a recording is one, or a stretch of a long recording.
 //!
 //! A recording is an episode, or several between which rows were left out.
 
-use super::student::mean_above_zero;
+use super::student::{mean_above_zero, mean_of_pieces_above_zero, typical};
+use super::thresholds::Thresholds;
 use becausal_core::Stream;
 use becausal_core::data::Transitions;
-
-/// With at least this many recordings, each is one unit.
-const MIN_RECORDINGS: usize = 20;
-
-/// With fewer recordings, the rows are divided into about this many stretches.
-const STRETCHES: usize = 48;
-
-/// The fewest units that allow a test.
-pub(super) const MIN_UNITS: usize = 8;
 
 /// Rows grouped into independent units, which are divided into two folds.
 ///
@@ -25,13 +17,15 @@ pub(super) struct Units {
     pub of_row: Vec<u32>,
     /// The fold, 0 or 1, of each unit.
     pub fold: Vec<u8>,
+    /// The recording of each unit.
+    recording: Vec<u32>,
     /// Whether units are stretches of recordings, so that neighbours may be correlated.
     pub stretches: bool,
 }
 
 impl Units {
     /// The units of recorded transitions.
-    pub(super) fn of(transitions: &Transitions, seed: u64) -> Self {
+    pub(super) fn of(transitions: &Transitions, seed: u64, thresholds: &Thresholds) -> Self {
         let mut lengths: Vec<usize> = Vec::new();
         let mut last = None;
         for episode in 0..transitions.episodes() {
@@ -43,26 +37,30 @@ impl Units {
             }
             last = recording;
         }
-        Self::of_lengths(&lengths, seed)
+        Self::of_lengths(&lengths, seed, thresholds)
     }
 
     /// The units of recordings with these numbers of rows.
-    fn of_lengths(recordings: &[usize], seed: u64) -> Self {
-        let stretches = recordings.len() < MIN_RECORDINGS;
+    fn of_lengths(recordings: &[usize], seed: u64, thresholds: &Thresholds) -> Self {
         let rows: usize = recordings.iter().sum();
-        let length = rows.div_ceil(STRETCHES).max(1);
+        let least = thresholds.stretch_rows.min(rows.div_ceil(thresholds.min_stretches));
+        let length = rows.div_ceil(thresholds.max_stretches).max(least).max(1);
         let mut of_row = Vec::with_capacity(rows);
         let mut first_unit = Vec::with_capacity(recordings.len());
         let mut count = 0_u32;
         for &rows in recordings {
             first_unit.push(count);
-            let parts =
-                if stretches { ((rows + length / 2) / length).clamp(1, rows.max(1)) } else { 1 };
+            let parts = ((rows + length / 2) / length).clamp(1, rows.max(1));
             let size = rows.div_ceil(parts).max(1);
             of_row.extend((0..rows).map(|row| count + u32::try_from(row / size).unwrap_or(0)));
             count += u32::try_from(rows.div_ceil(size)).unwrap_or(0);
         }
         first_unit.push(count);
+        let stretches = count as usize > recordings.len();
+        let recording = (0_u32..)
+            .zip(first_unit.windows(2))
+            .flat_map(|(recording, ends)| (ends[0]..ends[1]).map(move |_| recording))
+            .collect();
         let mut fold = vec![0; count as usize];
         if recordings.len() == 1 {
             let half = fold.len() / 2;
@@ -80,13 +78,13 @@ impl Units {
                 fold[units].fill(u8::from(lighter == 1));
             }
         }
-        Self { of_row, fold, stretches }
+        Self { of_row, fold, recording, stretches }
     }
 
     /// The units of a selection of rows.
     pub(super) fn select(&self, rows: &[u32]) -> Self {
         let of_row = rows.iter().map(|&row| self.of_row[row as usize]).collect();
-        Self { of_row, fold: self.fold.clone(), stretches: self.stretches }
+        Self { of_row, ..self.clone() }
     }
 
     /// The number of units, including those without rows.
@@ -103,38 +101,102 @@ impl Units {
         sizes
     }
 
-    /// The p-value of the hypothesis that the mean of `sums`, one for each unit, is at most 0.
+    /// The p-value of the hypothesis that the mean of the sums is at most 0 in both folds; `None` where the
+    /// recordings hold too few independent pieces to tell.
     ///
-    /// Units without rows are left out. Where units are stretches, the test is repeated with neighbours
-    /// merged by two and by four, and the largest p-value counts.
-    pub(super) fn p_value(&self, sums: &[f64], sizes: &[f64]) -> f64 {
-        let filled: Vec<f64> =
-            sums.iter().zip(sizes).filter(|(_, size)| **size > 0.0).map(|(sum, _)| *sum).collect();
-        if filled.len() < MIN_UNITS {
-            return 1.0;
+    /// The smaller p-value of the two folds counts, times two (Bonferroni): the folds learn from each other,
+    /// so they are not independent. Sums are clipped. Where units are stretches, neighbours may be
+    /// correlated: a fold counts as many pieces as there are units in it, divided by the time for which its
+    /// noise lasts. With too few of them whole recordings are the units.
+    pub(super) fn p_value(&self, folds: &[UnitSums; 2], thresholds: &Thresholds) -> Option<f64> {
+        let time = if self.stretches { self.lasting(folds, thresholds) } else { 1.0 };
+        let mut p = None;
+        for fold in folds {
+            let sums = clipped(fold.sums.clone(), thresholds);
+            let pieces = sums.len() as f64 / time;
+            let found = if !self.stretches || pieces >= thresholds.min_pieces {
+                (sums.len() >= thresholds.min_units / 2)
+                    .then(|| mean_of_pieces_above_zero(&sums, pieces))
+            } else {
+                let sums = clipped(self.by_recording(fold), thresholds);
+                (sums.len() >= thresholds.min_units / 2).then(|| mean_above_zero(&sums))
+            };
+            p = p.into_iter().chain(found).reduce(f64::min);
         }
-        let merges: &[usize] = if self.stretches { &[1, 2, 4] } else { &[1] };
-        let sums_of = |size: usize| -> Vec<f64> {
-            filled.chunks(size).map(|chunk| chunk.iter().sum()).collect()
+        p.map(|p| (2.0 * p).min(1.0))
+    }
+
+    /// The sums of whole recordings.
+    fn by_recording(&self, fold: &UnitSums) -> Vec<f64> {
+        let mut sums: Vec<(u32, f64)> = Vec::new();
+        for (&unit, &sum) in fold.units.iter().zip(&fold.sums) {
+            let recording = self.recording[unit];
+            match sums.last_mut() {
+                Some((last, total)) if *last == recording => *total += sum,
+                _ => sums.push((recording, sum)),
+            }
+        }
+        sums.into_iter().map(|(_, sum)| sum).collect()
+    }
+
+    /// For how many units noise lasts: 1 if those of a recording are independent.
+    ///
+    /// This is the integrated autocorrelation time 1 + 2 (r1 + r2 + ...), with the sum ended where two
+    /// neighbouring terms together are not above 0 (Geyer 1992: the initial positive sequence).
+    fn lasting(&self, folds: &[UnitSums; 2], thresholds: &Thresholds) -> f64 {
+        let noise = folds.each_ref().map(|fold| standard(clipped(fold.noise.clone(), thresholds)));
+        let correlation = |lag: usize| -> f64 {
+            let (mut products, mut squares) = (0.0, 0.0);
+            for (fold, noise) in folds.iter().zip(&noise) {
+                squares += noise.iter().map(|value| value * value).sum::<f64>();
+                for (later, before) in (lag..noise.len()).zip(0..) {
+                    let of = |place: usize| self.recording[fold.units[place]];
+                    if of(before) == of(later) {
+                        products += noise[before] * noise[later];
+                    }
+                }
+            }
+            if squares > 0.0 { products / squares } else { 0.0 }
         };
-        merges.iter().map(|&size| plain_or_clipped(&sums_of(size))).fold(0.0, f64::max)
+        let lags = noise[0].len().max(noise[1].len());
+        let pairs = (0..lags).step_by(2).map(|lag| correlation(lag) + correlation(lag + 1));
+        let time = 2.0 * pairs.take_while(|&pair| pair > 0.0).sum::<f64>() - 1.0;
+        time.max(1.0)
     }
 }
 
-/// Combines two tests, of the plain sums and of the sums with large gains clipped: the smaller p-value,
-/// times two.
-///
-/// A few units with huge gains increase the variance and hide the gains of the others. Gains are
-/// clipped, losses are not: that can only weaken the evidence, never create it.
-fn plain_or_clipped(sums: &[f64]) -> f64 {
-    // Gains are clipped at this many times the median absolute sum.
-    const OUTLIER_MEDIANS: f64 = 4.0;
-    let mut sizes: Vec<f64> = sums.iter().map(|sum| sum.abs()).collect();
-    let middle = sizes.len() / 2;
-    let (_, median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
-    let clip = OUTLIER_MEDIANS * *median;
-    let clipped: Vec<f64> = sums.iter().map(|sum| sum.min(clip)).collect();
-    (2.0 * mean_above_zero(sums).min(mean_above_zero(&clipped))).min(1.0)
+/// What is summed up for the units of a fold.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UnitSums {
+    /// The units that have rows, in their order.
+    pub units: Vec<usize>,
+    /// Whose mean is above 0 if there is an influence.
+    pub sums: Vec<f64>,
+    /// The part of `sums` that no input explains.
+    pub noise: Vec<f64>,
+}
+
+/// Sums beyond the most deviations count as these.
+fn clipped(mut sums: Vec<f64>, thresholds: &Thresholds) -> Vec<f64> {
+    let most = thresholds.max_deviations * typical(sums.iter().copied());
+    if most > 0.0 {
+        for sum in &mut sums {
+            *sum = sum.clamp(-most, most);
+        }
+    }
+    sums
+}
+
+/// Values with mean 0 and variance 1, or 0 if they are all alike.
+fn standard(mut values: Vec<f64>) -> Vec<f64> {
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let square = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
+    let deviation = if square > 0.0 { square.sqrt() } else { f64::INFINITY };
+    for value in &mut values {
+        *value = (*value - mean) / deviation;
+    }
+    values
 }
 
 #[cfg(test)]
@@ -142,16 +204,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_episodes_are_units_and_few_are_divided() {
-        let many = Units::of_lengths(&[7; 30], 0);
+    fn episodes_are_units_and_long_ones_are_divided() {
+        let many = Units::of_lengths(&[7; 30], 0, &Thresholds::default());
         assert_eq!(many.count(), 30);
         assert!(!many.stretches);
         assert_eq!(many.fold.iter().map(|&fold| usize::from(fold)).sum::<usize>(), 15);
-        let one = Units::of_lengths(&[4800], 0);
+        let long = Units::of_lengths(&[1000; 20], 0, &Thresholds::default());
+        assert_eq!(long.count(), 200);
+        let one = Units::of_lengths(&[1200], 0, &Thresholds::default());
         assert_eq!(one.count(), 48);
         assert!(one.stretches && one.fold[..24].iter().all(|&fold| fold == 0));
         assert!(one.fold[24..].iter().all(|&fold| fold == 1));
-        let two = Units::of_lengths(&[100, 3000], 0);
+        let two = Units::of_lengths(&[100, 3000], 0, &Thresholds::default());
         let fold_of = |row: usize| two.fold[two.of_row[row] as usize];
         assert!((0..100).all(|row| fold_of(row) == fold_of(0)));
         assert!((100..3100).all(|row| fold_of(row) == 1 - fold_of(0)));
@@ -160,10 +224,80 @@ mod tests {
     #[test]
     fn every_row_has_a_unit_whatever_the_lengths() {
         for lengths in [vec![1], vec![2, 1], vec![1; 19], vec![100, 1, 1], vec![3; 21], vec![]] {
-            let units = Units::of_lengths(&lengths, 3);
+            let units = Units::of_lengths(&lengths, 3, &Thresholds::default());
             assert_eq!(units.of_row.len(), lengths.iter().sum::<usize>());
             assert_eq!(units.sizes().iter().sum::<f64>(), units.of_row.len() as f64);
             assert!(units.sizes().iter().all(|&size| size > 0.0), "{lengths:?}");
         }
+    }
+
+    /// Sums that are all noise.
+    fn noise(units: &Units, mut next: impl FnMut(usize) -> f64) -> [UnitSums; 2] {
+        [0, 1].map(|number| {
+            let of_fold = (0..units.count()).filter(|&unit| units.fold[unit] == number);
+            let of_fold: Vec<usize> = of_fold.collect();
+            let sums: Vec<f64> = of_fold.iter().map(|&unit| next(unit)).collect();
+            UnitSums { units: of_fold, noise: sums.clone(), sums }
+        })
+    }
+
+    /// How many of 1,000 p-values of sums of which each keeps `kept` of the one before are at most .01, and
+    /// how many could not be told.
+    fn small_and_unknown(units: &Units, kept: f64) -> (usize, usize) {
+        let thresholds = Thresholds::default();
+        let mut stream = Stream::new(2);
+        let (mut small, mut unknown) = (0, 0);
+        for _ in 0..1000 {
+            let (mut level, mut of) = (0.0, u32::MAX);
+            let folds = noise(units, |unit| {
+                // Another recording begins anew.
+                if of != units.recording[unit] {
+                    (level, of) =
+                        (stream.normal() / (1.0 - kept * kept).sqrt(), units.recording[unit]);
+                }
+                level = kept * level + stream.normal();
+                level
+            });
+            match units.p_value(&folds, &thresholds) {
+                Some(p) => small += usize::from(p <= 0.01),
+                None => unknown += 1,
+            }
+        }
+        (small, unknown)
+    }
+
+    #[test]
+    fn noise_that_lasts_leaves_fewer_pieces_and_noise_that_hardly_changes_too_few() {
+        let one = Units::of_lengths(&[20_000], 0, &Thresholds::default());
+        let (small, unknown) = small_and_unknown(&one, 0.0);
+        assert!((3..=18).contains(&small) && unknown == 0, "{small}, {unknown}");
+        // Of 100 units 0.6 leaves 25 pieces.
+        let (small, unknown) = small_and_unknown(&one, 0.6);
+        assert!(small <= 30 && unknown <= 30, "{small}, {unknown}");
+        let (small, unknown) = small_and_unknown(&one, 0.97);
+        assert!(small <= 40 && unknown >= 900, "{small}, {unknown}");
+        // Recordings are independent of each other, so whole ones can always be compared.
+        let many = Units::of_lengths(&[1000; 20], 0, &Thresholds::default());
+        let (small, unknown) = small_and_unknown(&many, 0.97);
+        assert!(small <= 25 && unknown == 0, "{small}, {unknown}");
+    }
+
+    #[test]
+    fn what_an_input_explains_may_last_and_single_huge_sums_are_clipped() {
+        let thresholds = Thresholds::default();
+        let units = Units::of_lengths(&[20_000], 0, &thresholds);
+        let mut stream = Stream::new(3);
+        let mut folds = noise(&units, |_| stream.normal());
+        for fold in &mut folds {
+            for (at, sum) in fold.sums.iter_mut().enumerate() {
+                *sum += (at / 25) as f64;
+            }
+        }
+        assert!(units.p_value(&folds, &thresholds).expect("a p-value") < 1e-6);
+        let mut folds = noise(&units, |_| 0.5 + stream.normal());
+        for fold in &mut folds {
+            fold.sums[50] = -1000.0;
+        }
+        assert!(units.p_value(&folds, &thresholds).expect("a p-value") < 0.01);
     }
 }

@@ -21,6 +21,7 @@ pub fn graph_text(graph: &CausalGraph) -> String {
         by_action(&mut text, graph, part);
     }
     untestable(&mut text, graph);
+    hidden_state(&mut text, graph);
     text
 }
 
@@ -110,6 +111,20 @@ fn by_action(text: &mut String, graph: &CausalGraph, part: &ActionGraph) {
         table.push([format!("  {effect}"), "<-".to_owned(), causes]);
     }
     text.push_str(&table.lines());
+}
+
+/// The effects whose residuals depend on earlier rows.
+fn hidden_state(text: &mut String, graph: &CausalGraph) {
+    if graph.hidden_state.is_empty() {
+        return;
+    }
+    let effects: Vec<&str> = graph.hidden_state.iter().map(|&id| graph.effect(id)).collect();
+    let _ = writeln!(
+        text,
+        "\nsigns of a hidden state: {}\n  their residuals depend on earlier rows, and a cause of them may \
+         only stand for a variable that is not in the log",
+        effects.join(", ")
+    );
 }
 
 /// One entry for each reason, with its pairs.

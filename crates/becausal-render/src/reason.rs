@@ -15,35 +15,37 @@ pub fn reason_words(reason: &Reason) -> String {
         Reason::Constant { variable, value } => {
             format!("`{variable}` is constant{}", always(value))
         }
-        Reason::NeverVaried { variable, value } => {
-            format!("the policy never varies `{variable}`{}", always(value))
-        }
+        Reason::NeverVaried { variable, value } => format!(
+            "the policy never varies `{variable}`{}; record some random actions",
+            always(value)
+        ),
         Reason::FollowsState { variable } => {
-            format!("the policy never varies `{variable}` on its own: it follows from the state")
+            format!("`{variable}` follows from the state; record some random actions")
         }
-        Reason::FollowsOthers { variable } => {
-            format!("`{variable}` never varies on its own: it follows from the other inputs")
-        }
+        Reason::FollowsOthers { variable } => format!(
+            "`{variable}` follows from the other inputs; record data in which it varies on its own"
+        ),
         Reason::Duplicate { of } => {
-            format!("duplicate of `{of}`: one of the two matters, the data cannot tell which")
+            format!("duplicate of `{of}`: one of the two matters; leave one out")
         }
         Reason::FewRows { rows } => {
-            format!("too few rows: {} in all", counted(*rows, "row"))
+            format!("too few rows: {} in all; collect more", counted(*rows, "row"))
+        }
+        Reason::FewPieces => {
+            "too few episodes: what is left unexplained changes slowly; record more episodes"
+                .to_owned()
         }
         Reason::RarelyVaries { variable, rows } => format!(
             "too few rows: `{variable}` leaves its usual value in {}",
             counted(*rows, "row")
         ),
-        Reason::Unclear => "too few rows: the evidence is not clear either way".to_owned(),
-        Reason::Hint { rows, group } => {
-            format!("too few rows: only {} hint at it", rows_words(*rows, group))
+        Reason::Unclear => "too few rows: the evidence is weak; collect more".to_owned(),
+        // Without the number, so that similar pairs share one sentence; `graph.json` has it.
+        Reason::Hint { group, .. } => {
+            format!("too few rows{} hint at an effect; collect more", group_words(group))
         }
-        Reason::FewDecide { rows, group, unexplained: Some(effect) } => format!(
-            "too few rows: what remains unexplained of `{effect}` lies in about {}; collect more",
-            rows_words(*rows, group)
-        ),
-        Reason::FewDecide { rows, group, unexplained: None } => {
-            format!("too few rows: {}; collect more", rows_words(*rows, group))
+        Reason::FewDecide { group, .. } => {
+            format!("too few rows{} could show an effect; collect more", group_words(group))
         }
         Reason::NeverChosen { label } => format!("the policy never chose `{label}`"),
         Reason::NetworksUse => {
@@ -55,14 +57,13 @@ pub fn reason_words(reason: &Reason) -> String {
     }
 }
 
-/// "40 rows with the largest `x`".
-fn rows_words(rows: usize, group: &RowGroup) -> String {
-    let rows = counted(rows, "row");
+/// " with the largest `x`"; nothing for all rows.
+fn group_words(group: &RowGroup) -> String {
     match group {
-        RowGroup::All => rows,
-        RowGroup::Largest { of } => format!("{rows} with the largest `{of}`"),
-        RowGroup::Smallest { of } => format!("{rows} with the smallest `{of}`"),
-        RowGroup::Value { of, value } => format!("{rows} with `{of}` = {value}"),
+        RowGroup::All => String::new(),
+        RowGroup::Largest { of } => format!(" with the largest `{of}`"),
+        RowGroup::Smallest { of } => format!(" with the smallest `{of}`"),
+        RowGroup::Value { of, value } => format!(" with `{of}` = {value}"),
     }
 }
 
@@ -75,12 +76,16 @@ mod tests {
         let cases = [
             (
                 Reason::NeverVaried { variable: "engine".into(), value: Some("none".into()) },
-                "the policy never varies `engine` (always none)",
+                "the policy never varies `engine` (always none); record some random actions",
             ),
-            (Reason::FewRows { rows: 1 }, "too few rows: 1 row in all"),
+            (Reason::FewRows { rows: 1 }, "too few rows: 1 row in all; collect more"),
+            (
+                Reason::FewPieces,
+                "too few episodes: what is left unexplained changes slowly; record more episodes",
+            ),
             (
                 Reason::Hint { rows: 40, group: RowGroup::Largest { of: "x".into() } },
-                "too few rows: only 40 rows with the largest `x` hint at it",
+                "too few rows with the largest `x` hint at an effect; collect more",
             ),
             (
                 Reason::FewDecide {
@@ -88,8 +93,7 @@ mod tests {
                     group: RowGroup::Value { of: "legs".into(), value: "true".into() },
                     unexplained: Some("vy'".into()),
                 },
-                "too few rows: what remains unexplained of `vy'` lies in about 7 rows with `legs` = true; \
-                 collect more",
+                "too few rows with `legs` = true could show an effect; collect more",
             ),
         ];
         for (reason, words) in cases {

@@ -69,11 +69,13 @@ fn score(name: &str, data: &Transitions, trial: &Trial) {
         let share = flight.moves[pair.effect.0][pair.cause.0].filter(|&share| share > SHARE);
         if let Some(share) = share {
             println!(
-                "    {} -> {}: {}, moves it by {:.0} % of its usual change",
+                "    {} -> {}: {}, moves it by {:.0} % of its usual change (p {:.1e}, strength {:.4})",
                 graph.cause(pair.cause),
                 graph.effect(pair.effect),
                 pair.verdict.word(),
-                100.0 * share
+                100.0 * share,
+                pair.p,
+                pair.strength
             );
         }
     }

@@ -1,5 +1,7 @@
-//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|test|probes|calibration|power|power-fresh|lander|speed`.
+//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|lander|speed`,
+//! with `truth-fresh` for other seeds of the known graphs, and `family NAME FIRST COUNT` for other worlds of a family.
 
+mod calibration;
 mod lander;
 mod power;
 mod probes;
@@ -13,15 +15,27 @@ use becausal_core::env::{EnvironmentError, collect, random_action};
 use becausal_discovery::{ByAction, CausalGraph, DiscoverParams, Method, Score, Verdict, discover};
 use becausal_envs::find;
 
+use calibration::Case;
 use probes::{Answer, PROBES};
-use worlds::{World, families};
+use worlds::{PRACTICE, World, families};
 
 fn main() {
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|a| a == name);
+    // family NAME FIRST COUNT: worlds of one development or practice family.
+    if let [command, name, first, count] = arguments.as_slice()
+        && command == "family"
+    {
+        let known = families(false).iter().chain(&PRACTICE);
+        let family: Vec<&str> = known.copied().filter(|family| family == name).collect();
+        worlds(&family, first.parse().expect("a seed"), count.parse().expect("a count"));
+    }
     if wanted("truth") {
-        truth();
+        truth(0);
+    }
+    if wanted("truth-fresh") {
+        truth(900);
     }
     if wanted("probes") {
         probes();
@@ -30,10 +44,13 @@ fn main() {
         calibration();
     }
     if wanted("development") {
-        worlds(false);
+        worlds(families(false), 0, 6);
+    }
+    if wanted("practice") {
+        worlds(&PRACTICE, 500, 3);
     }
     if wanted("test") {
-        worlds(true);
+        worlds(families(true), 1000, 6);
     }
     let detailed = arguments.iter().any(|argument| argument == "detailed");
     if wanted("power") {
@@ -79,11 +96,12 @@ fn graph(data: &Transitions, method: Method) -> CausalGraph {
     discover(data, &DiscoverParams { method, ..DiscoverParams::default() }).expect("a graph")
 }
 
-fn truth() {
+fn truth(first: u64) {
     for (id, rows) in [
         ("AimTest-v0", 20_000),
         ("AimTest-v0", 5_000),
         ("CartPole-v1", 20_000),
+        ("CartPole-v1", 10_000),
         ("Vacuum-v0", 5_000),
     ] {
         let truth = find(id).expect("an environment").truth().expect("a known truth");
@@ -91,7 +109,7 @@ fn truth() {
         let mut f1 = Vec::new();
         let mut seconds = 0.0;
         println!("{id}, {rows} rows, {edges} edges:");
-        for seed in 0..10 {
+        for seed in first..first + 10 {
             let data = record(id, rows, seed);
             let started = Instant::now();
             let graph = graph(&data, Method::Auto);
@@ -128,15 +146,17 @@ fn truth() {
     }
 }
 
-fn worlds(test: bool) {
-    for family in families(test) {
+/// Discovers the graphs of `count` worlds of each family, from 20,000 rows each.
+fn worlds(families: &[&'static str], first: u64, count: u64) {
+    for family in families {
         let (mut total, mut untestable, mut flagged) = (Score::default(), 0, 0);
         let mut ambiguous = (0, 0);
         let mut f1 = Vec::new();
         let started = Instant::now();
         let mut wrong = Vec::new();
-        for seed in 0..6 {
-            let world = World::new(family, seed + if test { 1000 } else { 0 });
+        let (mut absent, mut absent_untestable) = (0_usize, 0_usize);
+        for seed in 0..count {
+            let world = World::new(family, seed + first);
             let graph = graph(&world.record(20_000, seed), Method::Auto);
             let mut found = graph.matrix();
             let causes = world.truth[0].len();
@@ -148,7 +168,12 @@ fn worlds(test: bool) {
                     found[effect][cause] = world.truth[effect][cause];
                     continue;
                 }
-                untestable += usize::from(pair.verdict == Verdict::Untestable);
+                let is_untestable = usize::from(pair.verdict == Verdict::Untestable);
+                untestable += is_untestable;
+                if !world.truth[effect][cause] {
+                    absent += 1;
+                    absent_untestable += is_untestable;
+                }
                 flagged += usize::from(pair.proxy);
                 if (pair.verdict == Verdict::Edge) != world.truth[effect][cause] {
                     wrong.push(format!(
@@ -169,15 +194,16 @@ fn worlds(test: bool) {
             total.missed += score.missed;
         }
         println!(
-            "{family:18} F1 {:.4} (least {:.3}), {} right, {} false, {} missed, {untestable} untestable, {flagged} flagged, ambiguous told apart {} of {}, {:.2} s a graph",
+            "{family:18} F1 {:.4} (least {:.3}), {} right, {} false, {} missed, {untestable} untestable ({:.1} % of the absent), {flagged} flagged, ambiguous untestable {} of {}, {:.2} s a graph",
             f1.iter().sum::<f64>() / f1.len() as f64,
             f1.iter().copied().fold(1.0, f64::min),
             total.right,
             total.false_edges,
             total.missed,
+            100.0 * absent_untestable as f64 / absent.max(1) as f64,
             ambiguous.1,
             ambiguous.0,
-            started.elapsed().as_secs_f64() / 6.0
+            started.elapsed().as_secs_f64() / count as f64
         );
         for line in wrong {
             println!("    {line}");
@@ -208,40 +234,34 @@ fn probes() {
     }
 }
 
-/// The p-values of a pair without an effect, on autocorrelated episodes.
+/// The p-values of a pair without an effect in data of many kinds, and the power beside them.
 fn calibration() {
-    const REPETITIONS: u64 = 300;
-    println!("p-values without effect, {REPETITIONS} repetitions: share at most alpha");
+    const REPETITIONS: u64 = 500;
+    const MANY: u64 = 5000;
     println!(
-        "{:40} {:>6} {:>6} {:>6} {:>6} {:>10}",
-        "data", ".01", ".05", ".2", ".5", "untestable"
+        "share of p-values at most alpha, {REPETITIONS} repetitions of 1,000 rows in 50 episodes"
     );
-    for (name, rows, length) in [
-        ("2,000 rows in 40 episodes", 2000, 50),
-        ("2,000 rows in 200 episodes", 2000, 10),
-        ("2,000 rows in 5 episodes", 2000, 400),
-        ("2,000 rows in 1 episode", 2000, 2000),
-        ("10,000 rows in 100 episodes", 10_000, 100),
-    ] {
-        let mut untestable = 0;
-        let p: Vec<f64> = (0..REPETITIONS)
-            .map(|seed| {
-                let graph = graph(&probes::null(rows, length, seed), Method::Auto);
-                let pair = graph.find("x", "y").expect("the pair");
-                untestable += usize::from(pair.verdict == Verdict::Untestable);
-                pair.p
-            })
-            .collect();
-        let share = |alpha: f64| p.iter().filter(|p| **p <= alpha).count() as f64 / p.len() as f64;
+    println!("{:16} without an effect              5 % explained", "");
+    println!(
+        "{:16} {:>6} {:>6} {:>6} {:>6}  {:>6} {:>6}",
+        "", ".001", ".05", ".2", ".5", ".001", ".05"
+    );
+    let shares = |case: Case, effect: bool, repetitions: u64, alphas: &[f64]| -> String {
+        let seeds = if effect { 10_000..10_000 + repetitions } else { 0..repetitions };
+        let p: Vec<f64> = seeds.map(|seed| calibration::p_value(case, effect, seed)).collect();
+        let share = |alpha: &f64| p.iter().filter(|p| *p <= alpha).count() as f64 / p.len() as f64;
+        alphas.iter().map(|alpha| format!("{:>6.4}", share(alpha))).collect::<Vec<_>>().join(" ")
+    };
+    for case in calibration::CASES {
         println!(
-            "{name:40} {:>6.3} {:>6.3} {:>6.3} {:>6.3} {:>10.3}",
-            share(0.01),
-            share(0.05),
-            share(0.2),
-            share(0.5),
-            untestable as f64 / p.len() as f64
+            "{:16} {}  {}",
+            format!("{case:?}"),
+            shares(case, false, REPETITIONS, &[0.001, 0.05, 0.2, 0.5]),
+            shares(case, true, REPETITIONS / 5, &[0.001, 0.05]),
         );
     }
+    let many = shares(Case::Independent, false, MANY, &[0.001, 0.05]);
+    println!("Independent, {MANY} repetitions: at most .001 and .05 {many}");
 }
 
 /// AimTest's 100 edges by action, found in both ways.
@@ -314,7 +334,17 @@ fn chain(count: usize, rows: usize) -> Transitions {
 
 /// The time and memory for more variables and rows.
 fn speed() {
-    println!("{:>4} {:>9} {:>9} {:>12}", "n", "rows", "seconds", "memory (MiB)");
+    let timed = |data: &Transitions| {
+        let (started, before) = (Instant::now(), processor_seconds());
+        let graph = graph(data, Method::Auto);
+        (graph, started.elapsed().as_secs_f64(), processor_seconds() - before)
+    };
+    let (found, seconds, processor) = timed(&record("LunarLanderContinuous-v3", 150_000, 0));
+    println!(
+        "LunarLanderContinuous-v3, 150,000 rows, {} pairs: {seconds:.2} s, {processor:.2} s of processor time",
+        found.pairs().len()
+    );
+    println!("{:>4} {:>9} {:>9} {:>9} {:>12}", "n", "rows", "seconds", "processor", "memory (MiB)");
     for (count, rows) in [
         (10, 10_000),
         (20, 10_000),
@@ -326,16 +356,23 @@ fn speed() {
         (20, 1_000_000),
         (50, 1_000_000),
     ] {
-        let data = chain(count, rows);
-        let started = Instant::now();
-        let graph = graph(&data, Method::Auto);
-        let seconds = started.elapsed().as_secs_f64();
+        let (graph, seconds, processor) = timed(&chain(count, rows));
         println!(
-            "{count:>4} {rows:>9} {seconds:>9.2} {:>12}   {} edges",
+            "{count:>4} {rows:>9} {seconds:>9.2} {processor:>9.2} {:>12}   {} edges",
             peak(),
             graph.edges().count()
         );
     }
+}
+
+/// The processor time of this process in seconds, of all threads: what a busy machine does not change.
+fn processor_seconds() -> f64 {
+    /// Linux counts in hundredths of a second.
+    const TICKS: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = after_name.split_whitespace().skip(11).take(2);
+    ticks.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / TICKS
 }
 
 /// The peak memory of this process, in MiB.

@@ -78,26 +78,6 @@ pub fn record(probe: usize, rows: usize, seed: u64) -> Transitions {
     data
 }
 
-/// Data without an effect of x on y: autocorrelated episodes in which x is correlated with z0.
-pub fn null(rows: usize, length: usize, seed: u64) -> Transitions {
-    let mut stream = Stream::keyed(seed, &[99]);
-    let mut data = Transitions::new(schema());
-    let (mut z, mut x, mut level) = (0.0, 0.0, 0.0);
-    for row in 0..rows {
-        if row % length == 0 {
-            data.begin_episode();
-            (z, x, level) = (stream.normal(), stream.normal(), stream.normal());
-        }
-        z = 0.95 * z + 0.31 * stream.normal();
-        x = 0.9 * x + 0.3 * z + 0.3 * stream.normal();
-        // Autocorrelated noise of its own, and independent noise.
-        level = 0.9 * level + 0.43 * stream.normal();
-        let y = z + 0.5 * z * z + level + 0.5 * stream.normal();
-        push(&mut data, [z, stream.normal()], x, y);
-    }
-    data
-}
-
 /// Adds a row in which the state does not change.
 fn push(data: &mut Transitions, state: [f64; 2], x: f64, y: f64) {
     data.push(&Row {

@@ -1,5 +1,7 @@
 //! Discovery on worlds whose causes are known.
 
+#[path = "../../benches/discovery/calibration.rs"]
+mod calibration;
 mod discovery;
 #[path = "../../benches/discovery/probes.rs"]
 mod probes;
