@@ -230,7 +230,9 @@ impl Settings {
     pub fn of(table: &toml_edit::Table, name: &str) -> Result<Self, LearningError> {
         let mut settings = Self::default();
         let mut table = table.clone();
-        RETIRED.iter().for_each(|name| drop(table.remove(name)));
+        for name in RETIRED {
+            table.remove(name);
+        }
         settings.take(&table, name)?;
         settings.check()?;
         Ok(settings)
