@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::common::{done, folder, refused};
 
 /// A small training.
-const SMALL: [&str; 18] = [
+const SMALL: [&str; 19] = [
     "train",
     "CartPole-v1",
     "--env-option=max_episode_steps=60",

@@ -14,7 +14,7 @@ use becausal_explain::{
     Ask, AuditParams, Change, Contrast, Doubt, ExplainError, Explainer, Explanan, Moment, Scale,
     Why, audit,
 };
-use becausal_model::{Dynamics, Influence, Noise, Prediction};
+use becausal_model::{Dynamics, Influence, Noise, Prediction, Situation};
 use proptest::prelude::*;
 
 use crate::exact::{Exact, Rules, imagined, paper_example};
@@ -277,8 +277,8 @@ impl Dynamics for NoChange {
         let effects = states + self.schema.of_role(Role::Outcome).count();
         Influence::new(effects, states, &[vec![0.5; states * effects]])
     }
-    fn disagreement(&self, _: &[f64], _: &[f64]) -> Vec<f64> {
-        vec![0.0; self.schema.next_slots().len()]
+    fn disagreement(&self, situations: &[Situation<'_>]) -> Vec<Vec<f64>> {
+        vec![vec![0.0; self.schema.next_slots().len()]; situations.len()]
     }
     fn distance(&self, _: &[f64]) -> Vec<f64> {
         vec![0.0; self.schema.of_role(Role::State).count()]

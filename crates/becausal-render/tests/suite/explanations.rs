@@ -10,7 +10,7 @@ use becausal_discovery::Reason;
 use becausal_envs::{BuildMarine, find};
 use becausal_explain::chain::Step;
 use becausal_explain::{Ask, Change, Contrast, Explainer, Moment, Why};
-use becausal_model::{Dynamics, Influence, Noise, Prediction};
+use becausal_model::{Dynamics, Influence, Noise, Prediction, Situation};
 use becausal_render::{Area, Picture, chain_layout};
 
 use crate::exact::{Exact, Rules, imagined, paper_example};
@@ -211,8 +211,9 @@ impl Dynamics for Many {
         Influence::new(state.len(), state.len(), &members)
     }
 
-    fn disagreement(&self, state: &[f64], _: &[f64]) -> Vec<f64> {
-        state.iter().map(|value| 0.12 * value.abs()).collect()
+    fn disagreement(&self, situations: &[Situation<'_>]) -> Vec<Vec<f64>> {
+        let of = |state: &[f64]| state.iter().map(|value| 0.12 * value.abs()).collect();
+        situations.iter().map(|(state, _)| of(state)).collect()
     }
 
     fn distance(&self, state: &[f64]) -> Vec<f64> {
