@@ -49,11 +49,12 @@ fn an_ablation_takes_one_setting_away_at_a_time() {
     let quick = ["ablation", "--quick", "--env=CartPole-v1", "--seeds=3", "-q", "-o", "a"];
     let output = done(folder.path(), &quick);
     let lines: Vec<&str> = output.lines().collect();
-    assert!(lines[1].starts_with("ours ") && lines[2].starts_with("eta = 0.001 "), "{output}");
+    let change = "parents = \"edges\"";
+    assert!(lines[1].starts_with("ours ") && lines[2].starts_with(change), "{output}");
     assert!(lines[3].starts_with("Return: "), "CartPole has no other such setting\n{output}");
     let csv =
         fs::read_to_string(folder.path().join("a/CartPole-v1-ablation.csv")).expect("a table");
-    assert!(csv.lines().any(|line| line.starts_with("eta = 0.001,3,800,")), "{csv}");
+    assert!(csv.lines().any(|line| line.starts_with(&format!("{change},3,800,"))), "{csv}");
 }
 
 #[test]
