@@ -130,8 +130,8 @@ impl<'a> Engine<'a> {
     }
 
     /// Tests every pair; gives the findings, the loss of each target with all inputs, and whether the
-    /// residuals of each output show a hidden state. The p-value of a vector or a category is that of its best element times the
-    /// number of elements (Bonferroni).
+    /// residuals of each output show a hidden state. The p-value of a vector or a category is that of its
+    /// best element times the number of elements (Bonferroni).
     fn pairs(
         &self,
         folds: &[Fold; 2],
@@ -198,8 +198,7 @@ impl<'a> Engine<'a> {
     }
 
     /// The findings about one target, its loss with all inputs, and whether its residuals show a hidden
-    /// state. `elements` is the number of targets
-    /// of its effect.
+    /// state. `elements` is the number of targets of its effect.
     fn ask(
         &self,
         index: usize,

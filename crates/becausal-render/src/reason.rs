@@ -42,7 +42,10 @@ pub fn reason_words(reason: &Reason) -> String {
         Reason::Unclear => "too few rows: the evidence is weak; collect more".to_owned(),
         // Without the number, so that similar pairs share one sentence; `graph.json` has it.
         Reason::Hint { group, .. } => {
-            format!("too few rows{} hint at an effect; collect more", group_words(group))
+            format!(
+                "a few rows{} hint at an effect, too few to tell; collect more",
+                group_words(group)
+            )
         }
         Reason::FewDecide { group, .. } => {
             format!("too few rows{} could show an effect; collect more", group_words(group))
@@ -85,7 +88,7 @@ mod tests {
             ),
             (
                 Reason::Hint { rows: 40, group: RowGroup::Largest { of: "x".into() } },
-                "too few rows with the largest `x` hint at an effect; collect more",
+                "a few rows with the largest `x` hint at an effect, too few to tell; collect more",
             ),
             (
                 Reason::FewDecide {
