@@ -58,6 +58,9 @@ fn kind(variable: &Variable) -> String {
         {
             let _ = write!(text, ", {bounds}");
         }
+        Kind::Circular(circle) => {
+            let _ = write!(text, " from {} to {}", circle.low, circle.low + circle.period);
+        }
         _ => {}
     }
     if let Some(unit) = &variable.unit {
@@ -110,6 +113,10 @@ fn variable(variable: &Variable) -> Value {
         Kind::Continuous(bounds) | Kind::Integer(bounds) => {
             set("low", json!(bounds.low));
             set("high", json!(bounds.high));
+        }
+        Kind::Circular(circle) => {
+            set("low", json!(circle.low));
+            set("period", json!(circle.period));
         }
         Kind::Boolean => {}
     }

@@ -64,7 +64,7 @@ fn action(variable: &Variable) -> String {
         Kind::Continuous(bounds) | Kind::Integer(bounds) => {
             format!("{} {bounds}", describe::name(variable))
         }
-        Kind::Boolean => describe::name(variable),
+        Kind::Boolean | Kind::Circular(_) => describe::name(variable),
     }
 }
 

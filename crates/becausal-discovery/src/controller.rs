@@ -26,7 +26,7 @@ fn is_decided(frame: &Frame, input: usize, rows: &[usize], step: usize) -> bool 
     let values = match &action.kind {
         Kind::Boolean => 2,
         Kind::Categorical(labels) => labels.len(),
-        Kind::Continuous(_) | Kind::Integer(_) => return false,
+        Kind::Continuous(_) | Kind::Integer(_) | Kind::Circular(_) => return false,
     };
     let &[column] = &action.columns[..] else { return false };
     if action.role != Role::Action || frame.input_is_constant(input) {

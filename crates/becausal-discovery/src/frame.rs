@@ -3,7 +3,7 @@
 use super::thresholds::Thresholds;
 use super::units::Units;
 use becausal_core::data::{Column, Spread, Transitions};
-use becausal_core::schema::{Kind, Role};
+use becausal_core::schema::{Bounds, Circle, Kind, Role};
 
 /// A variable as a cause or as an effect. A vector is one factor with several columns.
 #[derive(Debug, Clone)]
@@ -12,6 +12,7 @@ pub(super) struct Factor {
     pub name: String,
     /// Its columns in the frame.
     pub columns: Vec<usize>,
+    /// That of its columns: a circular variable is a vector of two numbers, its sine and its cosine.
     pub kind: Kind,
     pub role: Role,
 }
@@ -55,16 +56,17 @@ impl Frame {
         };
         let inputs = schema.state_slots().start..schema.action_slots().end;
         let outputs = schema.next_slots().chain(schema.outcome_slots());
-        let series = |slot: usize| Series::new(transitions.column(slot).to_numbers());
         for slot in inputs {
-            let column = frame.u.len();
-            frame.u.push(series(slot));
-            add(&mut frame.inputs, transitions, slot, column);
+            for series in series_of(transitions, slot) {
+                add(&mut frame.inputs, transitions, slot, frame.u.len());
+                frame.u.push(series);
+            }
         }
         for slot in outputs {
-            let column = frame.v.len();
-            frame.v.push(series(slot));
-            add(&mut frame.outputs, transitions, slot, column);
+            for series in series_of(transitions, slot) {
+                add(&mut frame.outputs, transitions, slot, frame.v.len());
+                frame.v.push(series);
+            }
         }
         frame
     }
@@ -125,23 +127,49 @@ impl Frame {
     }
 }
 
-/// Adds a slot to the factor of its variable; an earlier slot may have created it.
+/// The columns of a slot: its values, or their sines and cosines on a circle.
+fn series_of(transitions: &Transitions, slot: usize) -> Vec<Series> {
+    let values = transitions.column(slot).to_numbers();
+    match transitions.schema().variable_of(slot).kind.circle() {
+        Some(circle) => on_circle(circle, &values).map(Series::new).into(),
+        None => vec![Series::new(values)],
+    }
+}
+
+/// The sines and the cosines of values on a circle, no more precise than the values.
+fn on_circle(circle: Circle, values: &[f64]) -> [Vec<f64>; 2] {
+    let single = values.iter().all(|&value| is_single(value));
+    #[expect(clippy::cast_possible_truncation, reason = "as the values were")]
+    let rounded = |value: f64| if single { f64::from(value as f32) } else { value };
+    let angles = values.iter().map(|&value| circle.angle(value, 0.0));
+    [
+        angles.clone().map(|angle| rounded(angle.sin())).collect(),
+        angles.map(|angle| rounded(angle.cos())).collect(),
+    ]
+}
+
+/// Whether a value was recorded in single precision.
+fn is_single(value: f64) -> bool {
+    #[expect(clippy::cast_possible_truncation, reason = "the test is whether precision is lost")]
+    let single = value as f32;
+    f64::from(single) == value
+}
+
+/// Adds a column of a slot to the factor of its variable; an earlier column may have created it.
 fn add(factors: &mut Vec<Factor>, transitions: &Transitions, slot: usize, column: usize) {
     let schema = transitions.schema();
     let variable = schema.variable_of(slot);
-    if schema.slots()[slot].element.is_some_and(|element| element > 0)
-        && let Some(last) = factors.last_mut()
-    {
+    let prime = if schema.slots()[slot].next { "'" } else { "" };
+    let name = format!("{}{prime}", variable.name);
+    if let Some(last) = factors.last_mut().filter(|last| last.name == name) {
         last.columns.push(column);
         return;
     }
-    let prime = if schema.slots()[slot].next { "'" } else { "" };
-    factors.push(Factor {
-        name: format!("{}{prime}", variable.name),
-        columns: vec![column],
-        kind: variable.kind.clone(),
-        role: variable.role,
-    });
+    let kind = match &variable.kind {
+        Kind::Circular(_) => Kind::Continuous(Bounds::default()),
+        kind => kind.clone(),
+    };
+    factors.push(Factor { name, columns: vec![column], kind, role: variable.role });
 }
 
 impl Series {
@@ -155,11 +183,7 @@ impl Series {
         let mean = spread.map_or(0.0, |spread| spread.mean);
         let scale = spread.filter(|_| !constant).map_or(1.0, |spread| spread.deviation);
         // A value recorded in single precision has a relative error of up to 2^-25.
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the test is whether precision is lost"
-        )]
-        let single = values.iter().all(|&value| f64::from(value as f32) == value);
+        let single = values.iter().all(|&value| is_single(value));
         let whole = values.iter().all(|value| value.fract() == 0.0);
         let precision = match (whole, single) {
             (true, _) => 0.0,

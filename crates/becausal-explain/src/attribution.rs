@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use becausal_core::schema::Schema;
+use becausal_core::schema::{Circle, Schema};
 use becausal_core::{Shape, Stream, Transitions};
 
 /// Recorded states to draw from, at most.
@@ -55,8 +55,8 @@ pub struct Company {
     states: Vec<Vec<f64>>,
     /// The slots of every state variable.
     variables: Vec<Range<usize>>,
-    /// For each slot its standard deviation; `None` for labels and flags.
-    scales: Vec<Option<f64>>,
+    /// For each slot its standard deviation, and its circle if it has one; `None` for labels and flags.
+    scales: Vec<Option<(f64, Option<Circle>)>>,
 }
 
 /// What each variable contributes to a number.
@@ -88,8 +88,9 @@ impl Company {
     pub fn of_states(schema: &Schema, states: Vec<Vec<f64>>) -> Self {
         let first = schema.state_slots().start;
         let scale = |slot: usize| {
-            let is_label = schema.variable_of(slot).kind.is_label();
-            (!is_label).then(|| deviation(&states, slot - first))
+            let kind = &schema.variable_of(slot).kind;
+            let circle = kind.circle();
+            (!kind.is_label()).then(|| (deviation(&states, slot - first, circle), circle))
         };
         let scales = schema.state_slots().map(scale).collect();
         Self { variables: Shape::of(schema).states, scales, states }
@@ -165,7 +166,12 @@ impl Company {
         let slots = self.variables[variable].clone();
         let distance = |other: &Vec<f64>| {
             let each = slots.clone().map(|slot| match self.scales[slot] {
-                Some(scale) => ((state[slot] - other[slot]) / scale).powi(2),
+                Some((scale, circle)) => {
+                    let difference = circle.map_or(state[slot] - other[slot], |circle| {
+                        circle.difference(state[slot], other[slot])
+                    });
+                    (difference / scale).powi(2)
+                }
                 None => f64::from(u8::from(state[slot] != other[slot])),
             });
             each.sum()
@@ -375,11 +381,15 @@ fn means(rows: &[Vec<f64>], columns: usize) -> Vec<f64> {
     (0..columns).map(mean).collect()
 }
 
-fn deviation(states: &[Vec<f64>], slot: usize) -> f64 {
+fn deviation(states: &[Vec<f64>], slot: usize, circle: Option<Circle>) -> f64 {
     let count = states.len().max(1) as f64;
-    let mean = states.iter().map(|state| state[slot]).sum::<f64>() / count;
-    let squares: f64 = states.iter().map(|state| (state[slot] - mean).powi(2)).sum();
-    let deviation = (squares / count).sqrt();
+    let values = states.iter().map(|state| state[slot]);
+    let deviation = if let Some(circle) = circle {
+        circle.spread(values).1
+    } else {
+        let mean = values.clone().sum::<f64>() / count;
+        (values.map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt()
+    };
     if deviation > 0.0 { deviation } else { 1.0 }
 }
 

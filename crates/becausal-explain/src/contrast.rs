@@ -11,6 +11,7 @@ use super::explanan::{Explanan, Fact, differ};
 use super::scale::Scale;
 use crate::audit::Track;
 use crate::chain::Node;
+use becausal_core::schema::Circle;
 use becausal_core::trajectory::Trajectory;
 
 /// The minimally complete contrastive explanation (`x_diff`, `y_diff`, `x_r`) of the paper's appendix.
@@ -202,12 +203,15 @@ impl Comparison {
         Some([low.min(estimate), high.max(estimate)])
     }
 
-    /// The interval of a number of the other course that holds it in nine of ten cases. It holds the estimate, too.
+    /// The interval of a number of the other course that holds it in nine of ten cases. It holds the estimate, too. On a
+    /// circle it may reach beyond the ends of what a value is written as.
     #[must_use]
     pub fn range(&self, node: Node, element: usize) -> Option<[f64; 2]> {
         let estimate = *self.courses[1].value(node)?.get(element)?;
+        let circle = self.circle(node);
+        let placed = |value| circle.map_or(value, |circle| circle.near(value, estimate));
         let [low, high] =
-            self.draws.interval(|_, other| other.value(node)?.get(element).copied())?;
+            self.draws.interval(|_, other| other.value(node)?.get(element).copied().map(placed))?;
         Some([low.min(estimate), high.max(estimate)])
     }
 
@@ -228,11 +232,14 @@ impl Comparison {
             return draws.share(|this, other| this.value(node) != other.value(node)) >= USUAL;
         }
         let elements = self.courses[0].value(node).map_or(1, <[f64]>::len);
+        let circle = self.circle(node);
         (0..elements).any(|element| {
             let difference = |this: &Trajectory, other: &Trajectory| {
                 let (this, other) =
                     (this.value(node)?.get(element)?, other.value(node)?.get(element)?);
-                Some(if differ(&[*this], &[*other]) { this - other } else { 0.0 })
+                let difference =
+                    circle.map_or(this - other, |circle| circle.difference(*this, *other));
+                Some(if differ(&[*this], &[*other]) { difference } else { 0.0 })
             };
             draws.interval(difference).is_some_and(|[low, high]| low > 0.0 || high < 0.0)
         })
@@ -258,6 +265,11 @@ impl Comparison {
         let value = self.courses[1].value(node).filter(|_| asked)?;
         let share = self.draws.share(|_, other| other.value(node) == Some(value));
         (share < CERTAIN).then_some(share)
+    }
+
+    /// The circle of a circular variable.
+    pub(super) fn circle(&self, node: Node) -> Option<Circle> {
+        node.variable(self.courses[0].schema())?.kind.circle()
     }
 
     fn is_label(&self, node: Node) -> bool {

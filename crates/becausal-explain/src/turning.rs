@@ -1,7 +1,6 @@
 //! The smallest change of the state after which the agent would have done otherwise.
 
 use becausal_core::Policy;
-use becausal_core::data::Spread;
 use becausal_core::schema::{Kind, Schema};
 use becausal_core::{Stream, Transitions};
 
@@ -47,10 +46,12 @@ impl<'a> Search<'a> {
     ) -> Self {
         let range = |slot: usize| {
             let column = data.column(slot);
-            let values = (0..column.len()).map(|row| column.get(row));
+            let circle = data.schema().variable_of(slot).kind.circle();
+            let placed = |value| circle.map_or(value, |circle| circle.near(value, state[slot]));
+            let values = (0..column.len()).map(|row| placed(column.get(row)));
             let [low, high] = values
                 .fold([state[slot]; 2], |[low, high], value| [low.min(value), high.max(value)]);
-            let deviation = Spread::of(data.column(slot)).map_or(0.0, |spread| spread.deviation);
+            let deviation = data.spread(slot).map_or(0.0, |spread| spread.deviation);
             ([low, high], deviation)
         };
         let ranges = data.schema().state_slots().map(range).collect();
@@ -82,7 +83,7 @@ impl<'a> Search<'a> {
         let actions = self.policy.modes(&states);
         let found = tried.iter().zip(&actions).filter(|(_, action)| self.is_wanted(action));
         let nearest = found.map(|(value, _)| *value).min_by(|a, b| {
-            let distance = |value: f64| (value - self.state[slot]).abs();
+            let distance = |value: f64| self.difference(slot, value).abs();
             distance(*a).total_cmp(&distance(*b))
         })?;
         let mut change = [(slot, nearest)];
@@ -142,6 +143,9 @@ impl<'a> Search<'a> {
             return;
         }
         let (mut inside, mut outside) = (value, self.state[slot]);
+        if let Kind::Circular(circle) = kind {
+            inside = circle.near(inside, outside);
+        }
         for _ in 0..HALVINGS {
             let mut middle = f64::midpoint(inside, outside);
             if matches!(kind, Kind::Integer(_)) {
@@ -150,10 +154,10 @@ impl<'a> Search<'a> {
             if middle == inside || middle == outside {
                 break;
             }
-            changes[place].1 = middle;
+            changes[place].1 = self.written(slot, middle);
             if self.turns(changes) { inside = middle } else { outside = middle }
         }
-        changes[place].1 = inside;
+        changes[place].1 = self.written(slot, inside);
     }
 
     /// Other values of a slot, within the data.
@@ -168,7 +172,7 @@ impl<'a> Search<'a> {
                 seen.dedup();
                 seen
             }
-            Kind::Continuous(_) | Kind::Integer(_) => {
+            Kind::Continuous(_) | Kind::Integer(_) | Kind::Circular(_) => {
                 let side = |end: f64| {
                     (1..=TRIED).map(move |part| here + (end - here) * part as f64 / TRIED as f64)
                 };
@@ -176,10 +180,23 @@ impl<'a> Search<'a> {
             }
         };
         let whole = matches!(self.schema().variable_of(slot).kind, Kind::Integer(_));
-        let round = |value: f64| if whole { value.round().clamp(low, high) } else { value };
+        let round = |value: f64| {
+            if whole { value.round().clamp(low, high) } else { self.written(slot, value) }
+        };
         let mut values: Vec<f64> = values.into_iter().map(round).filter(|v| *v != here).collect();
         values.dedup();
         values
+    }
+
+    /// A value of a slot as it is written, on its circle if it has one.
+    fn written(&self, slot: usize, value: f64) -> f64 {
+        let circle = self.schema().variable_of(slot).kind.circle();
+        circle.map_or(value, |circle| circle.wrap(value))
+    }
+
+    /// How far a value of a slot is from the present one.
+    fn difference(&self, slot: usize, value: f64) -> f64 {
+        self.schema().variable_of(slot).kind.difference(value, self.state[slot])
     }
 
     fn with(&self, changes: &[(usize, f64)]) -> Vec<f64> {
@@ -200,7 +217,7 @@ impl<'a> Search<'a> {
             if self.schema().variable_of(slot).kind.is_label() || deviation <= 0.0 {
                 1.0
             } else {
-                (value - self.state[slot]) / deviation
+                self.difference(slot, value) / deviation
             }
         };
         changes.iter().map(|change| part(change).powi(2)).sum::<f64>().sqrt()

@@ -67,6 +67,10 @@ impl ActionSpace {
                 Kind::Categorical(labels) => {
                     (Distribution::Categorical(labels.len()), Meaning::Offset(0.0))
                 }
+                Kind::Circular(circle) => (
+                    Distribution::Bounded { floor: MIN_DEVIATION },
+                    Meaning::Between(circle.low, circle.low + circle.period),
+                ),
                 kind @ (Kind::Continuous(bounds) | Kind::Integer(bounds)) => {
                     let (Some(low), Some(high)) = (bounds.low, bounds.high) else {
                         return refuse(

@@ -1,6 +1,6 @@
 //! What an agent sees: a state as standardised numbers.
 
-use becausal_core::schema::{Kind, Role, Schema};
+use becausal_core::schema::{Circle, Kind, Role, Schema};
 use becausal_nn::{Block, Shape};
 
 /// Observations are clipped to this many standard deviations from the mean.
@@ -46,6 +46,8 @@ pub struct Observation {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Encoding {
     Number(Running),
+    /// Its sine and its cosine.
+    Turn(Circle),
     Flag,
     OneHot(usize),
 }
@@ -56,6 +58,7 @@ impl Observation {
     pub fn of(schema: &Schema) -> Self {
         let encoding = |kind: &Kind| match kind {
             Kind::Continuous(_) | Kind::Integer(_) => Encoding::Number(Running::default()),
+            Kind::Circular(circle) => Encoding::Turn(*circle),
             Kind::Boolean => Encoding::Flag,
             Kind::Categorical(labels) => Encoding::OneHot(labels.len()),
         };
@@ -69,6 +72,7 @@ impl Observation {
     pub fn features(&self) -> usize {
         let inputs = |encoding: &Encoding| match encoding {
             Encoding::OneHot(labels) => *labels,
+            Encoding::Turn(_) => 2,
             _ => 1,
         };
         self.slots.iter().map(inputs).sum()
@@ -107,6 +111,11 @@ impl Observation {
                     Encoding::OneHot(labels) => values.extend(
                         (0..*labels).map(|label| if value == label as f64 { 1.0 } else { 0.0 }),
                     ),
+                    Encoding::Turn(circle) => {
+                        let angle = circle.angle(value, 0.0);
+                        #[expect(clippy::cast_possible_truncation, reason = "single precision")]
+                        values.extend([angle.sin() as f32, angle.cos() as f32]);
+                    }
                     _ => values.push(number),
                 }
             }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use becausal_core::data::Transitions;
 use becausal_core::env::every_action;
 use becausal_core::progress::Tracker;
-use becausal_core::schema::{Kind, Role, Schema, Variable};
+use becausal_core::schema::{Circle, Kind, Role, Schema, Variable};
 use becausal_nn::{Block, Head, Shape};
 
 use super::inputs::{Encoded, Inputs};
 use super::target::{Scale, Target, layout};
+use super::turn::Turn;
 
 /// Maximum number of distinct actions in the table. With more, the action is computed for each row.
 const MAX_TABLE_ACTIONS: usize = 64;
@@ -39,9 +40,14 @@ impl Encoding {
         let mut inputs = Vec::new();
         let mut seen = Vec::new();
         for slot in states.start..actions.end {
-            let values = column(slot);
+            let mut values = column(slot);
             inputs.push(match schema.variable_of(slot).kind {
                 Kind::Continuous(_) | Kind::Integer(_) => spread(&values),
+                Kind::Circular(circle) => {
+                    let scale = spread_on(circle, &values);
+                    values.iter_mut().for_each(|value| *value = circle.near(*value, scale.mean));
+                    scale
+                }
                 Kind::Boolean | Kind::Categorical(_) => Scale { mean: 0.0, scale: 1.0 },
             });
             if states.contains(&slot) {
@@ -51,13 +57,17 @@ impl Encoding {
         }
         let scales = |slot: usize, before: Option<usize>, numeric: bool| {
             let values = column(slot);
-            let of_values = spread(&values);
+            let kind = &schema.variable_of(slot).kind;
+            let of_values = match kind.circle() {
+                Some(circle) => spread_on(circle, &values),
+                None => spread(&values),
+            };
             watch.advance(data.len() as f64, "");
             let scale = match before {
                 _ if !numeric => Scale { mean: 0.0, scale: 1.0 },
                 Some(before) => {
                     let pairs = values.iter().zip(column(before));
-                    let squares = pairs.map(|(now, before)| (now - before) * (now - before));
+                    let squares = pairs.map(|(now, before)| kind.difference(*now, before).powi(2));
                     let size = (squares.sum::<f64>() / values.len().max(1) as f64).sqrt();
                     let scale = if size > 0.0 { size } else { of_values.scale };
                     Scale { mean: inputs[before].mean, scale }
@@ -142,7 +152,7 @@ impl Encoding {
         self.schema.of_role(role).map(features).max().unwrap_or(1)
     }
 
-    /// The number of features of a state variable: its elements, or its labels.
+    /// The number of features of a state variable: its elements, two for each on a circle, or its labels.
     #[must_use]
     pub fn features_of(&self, state: usize) -> usize {
         self.schema.of_role(Role::State).nth(state).map_or(0, features)
@@ -166,7 +176,14 @@ impl Encoding {
         self.inputs[slot]
     }
 
-    /// The minimum and maximum of a state slot in the data.
+    /// A value of an input slot on a line: on a circle it is moved by whole periods to the data's mean.
+    #[must_use]
+    pub fn placed(&self, slot: usize, value: f64) -> f64 {
+        let circle = self.schema.variable_of(slot).kind.circle();
+        circle.map_or(value, |circle| circle.near(value, self.inputs[slot].mean))
+    }
+
+    /// The minimum and maximum of a state slot in the data, [placed](Self::placed) on a line.
     #[must_use]
     pub fn range(&self, slot: usize) -> (f64, f64) {
         let seen = &self.seen[slot];
@@ -200,13 +217,13 @@ impl Encoding {
         for (at, target) in self.targets.iter().enumerate() {
             let Some(slot) = target.before else { continue };
             for (row, into) in before.group_mut(at).iter_mut().enumerate() {
-                *into = single(target.scale.apply(value(row, slot)));
+                *into = single(target.scale.apply(self.placed(slot, value(row, slot))));
             }
         }
         Inputs { states, actions, action_of, table: table.is_some(), before }
     }
 
-    /// Whether a state variable is numeric.
+    /// Whether a state variable is a number on a line.
     #[must_use]
     pub fn is_number(&self, state: usize) -> bool {
         let variable = self.schema.of_role(Role::State).nth(state);
@@ -221,7 +238,12 @@ impl Encoding {
         let of_state = self.targets.iter().enumerate().filter(|(_, t)| t.effect == state);
         let before = |(element, (at, target)): (usize, (usize, &Target))| {
             let (from, to) = (self.inputs[target.before?], target.scale);
-            let value = |row: &[f32]| from.mean + from.scale * f64::from(row[element]);
+            let value = |row: &[f32]| match target.circle {
+                Some(circle) => {
+                    Turn { circle, scale: from }.value([row[2 * element], row[2 * element + 1]])
+                }
+                None => from.mean + from.scale * f64::from(row[element]),
+            };
             let rows = features.chunks_exact(columns);
             Some((at, rows.map(|row| single(to.apply(value(row)))).collect()))
         };
@@ -238,7 +260,13 @@ impl Encoding {
         let mut targets = Block::zeros(Shape::new(self.targets.len(), data.len(), 1));
         for (at, target) in self.targets.iter().enumerate() {
             let group = targets.group_mut(at);
-            for (into, &value) in group.iter_mut().zip(&columns[target.slot]) {
+            for (row, (into, &value)) in group.iter_mut().zip(&columns[target.slot]).enumerate() {
+                let value = match (target.before, target.circle) {
+                    (Some(before), Some(circle)) => {
+                        circle.near(value, self.placed(before, columns[before][row]))
+                    }
+                    _ => value,
+                };
                 *into = single(target.scale.apply(value));
             }
             watch.advance(data.len() as f64, "");
@@ -254,23 +282,27 @@ impl Encoding {
     }
 
     /// The value of a target from a number on its scale. Whole numbers are rounded, and the value
-    /// is clamped to the bounds of the schema.
+    /// is clamped to the bounds of the schema, or moved onto its circle.
     #[must_use]
     pub fn decode(&self, target: usize, number: f64) -> f64 {
         let value = self.raw(target, number);
         let (value, bounds) = match &self.schema.variable_of(self.targets[target].slot).kind {
             Kind::Integer(bounds) => (value.round(), bounds),
             Kind::Continuous(bounds) => (value, bounds),
+            Kind::Circular(circle) => return circle.wrap(value),
             Kind::Boolean | Kind::Categorical(_) => return value,
         };
         let value = bounds.low.map_or(value, |low| value.max(low));
         bounds.high.map_or(value, |high| value.min(high))
     }
 
-    /// A value of a target on the target's scale.
+    /// A value of a target on the target's scale. On a circle it is moved by whole periods to what the
+    /// parameters of its distribution expect.
     #[must_use]
-    pub fn encode_target(&self, target: usize, value: f64) -> f64 {
-        self.targets[target].scale.apply(value)
+    pub fn encode_target(&self, target: usize, value: f64, parameters: &[f32]) -> f64 {
+        let Target { circle, scale, head, .. } = &self.targets[target];
+        let expected = || self.raw(target, head.distribution.mean(parameters));
+        scale.apply(circle.map_or(value, |circle| circle.near(value, expected())))
     }
 
     /// All possible actions, if they are discrete and few.
@@ -332,7 +364,13 @@ impl Encoding {
                 into[element * labels.len() + label] = 1.0;
                 continue;
             }
-            into[element] = single(self.inputs[slot].apply(value));
+            let scale = self.inputs[slot];
+            if let Kind::Circular(circle) = variable.kind {
+                let turn = Turn { circle, scale };
+                into[2 * element..][..2].copy_from_slice(&turn.features(value));
+                continue;
+            }
+            into[element] = single(scale.apply(value));
         }
     }
 }
@@ -341,11 +379,12 @@ impl Encoding {
 fn features(variable: &Variable) -> usize {
     match &variable.kind {
         Kind::Categorical(labels) => labels.len() * variable.elements(),
+        Kind::Circular(_) => 2 * variable.elements(),
         _ => variable.elements(),
     }
 }
 
-fn single(value: f64) -> f32 {
+pub(super) fn single(value: f64) -> f32 {
     #[expect(clippy::cast_possible_truncation, reason = "networks are single precision")]
     let value = value as f32;
     value
@@ -365,5 +404,11 @@ fn spread(values: &[f64]) -> Scale {
     let mean = origin + values.iter().map(|value| value - origin).sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     let deviation = (squares / count).sqrt();
+    Scale { mean, scale: if deviation > 0.0 { deviation } else { 1.0 } }
+}
+
+/// The same on a circle.
+fn spread_on(circle: Circle, values: &[f64]) -> Scale {
+    let (mean, deviation) = circle.spread(values.iter().copied());
     Scale { mean, scale: if deviation > 0.0 { deviation } else { 1.0 } }
 }

@@ -30,6 +30,7 @@ mod stepping;
 mod structure;
 mod target;
 mod train;
+mod turn;
 mod world_model;
 
 pub use action_influence::NEGLIGIBLE;

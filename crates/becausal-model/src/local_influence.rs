@@ -155,12 +155,15 @@ impl WorldModel {
     fn influence_of(&self, members: &[Tried], situation: usize) -> Influence {
         let (states, effects) = (self.structure.states(), self.structure.effects());
         let mut weights = vec![vec![0.0; effects * states]; members.len()];
-        for (index, target) in self.encoding.targets().iter().enumerate() {
+        for target in self.encoding.targets() {
             let distribution = &target.head.distribution;
             let alone = Head { group: 0, ..target.head };
             let first = target.head.parameters(&members[0].here, situation);
             let is_number = distribution.deviation(first).is_some();
-            let mean = |parameters| self.encoding.raw(index, distribution.mean(parameters));
+            let step = |here, there| {
+                let moved = target.error(distribution.mean(there), distribution.mean(here));
+                target.scale.scale * moved
+            };
             for &state in self.structure.state_parents(target.effect) {
                 let place = target.effect * states + state;
                 if members.iter().all(|tried| tried.there[place].is_none()) {
@@ -176,7 +179,7 @@ impl WorldModel {
                         })
                         .collect();
                     let steps: Vec<f64> =
-                        both.iter().map(|&(here, there)| mean(there) - mean(here)).collect();
+                        both.iter().map(|&(here, there)| step(here, there)).collect();
                     if is_number && !is_clear(&steps, NEGLIGIBLE * target.spread) {
                         continue;
                     }

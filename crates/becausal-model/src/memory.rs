@@ -52,6 +52,7 @@ impl ModelParams {
 fn features(variable: &Variable) -> f64 {
     let each = match &variable.kind {
         Kind::Categorical(labels) => labels.len(),
+        Kind::Circular(_) => 2,
         _ => 1,
     };
     each as f64 * variable.elements() as f64

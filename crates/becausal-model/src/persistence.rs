@@ -108,6 +108,11 @@ fn is_persistent(
     rows: &[usize],
 ) -> bool {
     let schema = data.schema();
+    let variable = schema.of_role(Role::State).nth(effect);
+    if variable.is_some_and(|variable| variable.kind.circle().is_some()) {
+        // Only a change can be predicted on a line.
+        return true;
+    }
     let mut own = Vec::new();
     let mut features: Vec<Vec<f64>> = vec![vec![1.0; rows.len()]];
     let mut slot = schema.state_slots().start;
@@ -120,7 +125,9 @@ fn is_persistent(
                 }
                 let scale = encoding.input_scale(slot);
                 let column = data.column(slot);
-                let value = |&row: &usize| (column.get(row) - scale.mean) / scale.scale;
+                let value = |&row: &usize| {
+                    (encoding.placed(slot, column.get(row)) - scale.mean) / scale.scale
+                };
                 features.push(rows.iter().map(value).collect());
             }
             slot += 1;

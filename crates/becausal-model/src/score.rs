@@ -228,7 +228,7 @@ impl Sums {
                 };
                 sums.numbers += 1.0;
                 sums.noisy += f64::from(u8::from(deviation > MIN_NOISE.max(half)));
-                let inside = (value - mean).abs() <= NORMAL_90 * deviation + half;
+                let inside = target.error(value, mean).abs() <= NORMAL_90 * deviation + half;
                 sums.covered += f64::from(u8::from(inside));
             }
         }
@@ -277,7 +277,7 @@ fn squared_error<'a>(
         return f64::from(u8::from(most_frequent(&votes, labels) != value));
     }
     let expected = each.clone().map(|p| target.expected(p)).sum::<f64>();
-    (value - expected / each.clone().count() as f64).powi(2)
+    target.error(value, expected / each.clone().count() as f64).powi(2)
 }
 
 /// The target's scale in standard deviations of the variable; 1 for a category.

@@ -119,8 +119,9 @@ impl Dynamics for WorldModel {
         let outputs = mean_of_members(&self.outputs(state, action));
         let mut surprise = vec![0.0; self.structure.effects()];
         for (at, target) in self.encoding.targets().iter().enumerate() {
-            let value = self.encoding.encode_target(at, self.observed(target, outcomes, next));
             let parameters = target.head.parameters(&outputs, 0);
+            let observed = self.observed(target, outcomes, next);
+            let value = self.encoding.encode_target(at, observed, parameters);
             let mut slopes = vec![0.0; target.head.distribution.parameters()];
             surprise[target.effect] -=
                 target.head.distribution.log_likelihood(parameters, value, &mut slopes);
@@ -194,7 +195,8 @@ impl Dynamics for WorldModel {
         let of_variable = |elements: usize| {
             let outside = (slot..slot + elements).map(|slot| {
                 let (low, high) = self.encoding.range(slot);
-                let outside = (low - state[slot]).max(state[slot] - high).max(0.0);
+                let value = self.encoding.placed(slot, state[slot]);
+                let outside = (low - value).max(value - high).max(0.0);
                 outside / self.encoding.input_scale(slot).scale
             });
             let farthest = outside.fold(0.0, f64::max);
@@ -382,7 +384,8 @@ impl WorldModel {
             let parameters = target.head.parameters(outputs, row);
             let own = &mut noise[at..][..distribution.noises()];
             at += distribution.noises();
-            let value = self.encoding.encode_target(index, self.observed(target, outcomes, next));
+            let observed = self.observed(target, outcomes, next);
+            let value = self.encoding.encode_target(index, observed, parameters);
             match &mut stream {
                 Some(stream) => distribution.draw_noise_of(parameters, value, stream, own),
                 None => distribution.noise_of(parameters, value, own),

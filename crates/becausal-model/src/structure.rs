@@ -1,7 +1,7 @@
 //! The inputs that each output reads.
 
 use becausal_core::data::Transitions;
-use becausal_core::schema::{Kind, Role, Schema, Variable};
+use becausal_core::schema::{Role, Schema, Variable};
 use becausal_discovery::{CausalGraph, CauseId, Pair, Reason, Verdict};
 
 /// Minimum strength at which a suspected proxy is still a parent.
@@ -287,7 +287,7 @@ fn events(data: &Transitions, effect: usize) -> Option<usize> {
     let schema = data.schema();
     let states = schema.of_role(Role::State).count();
     let variable = schema.of_role(Role::State).chain(schema.of_role(Role::Outcome)).nth(effect)?;
-    if matches!(variable.kind, Kind::Continuous(_) | Kind::Integer(_)) {
+    if !variable.kind.is_label() {
         return None;
     }
     let is_state = effect < states;

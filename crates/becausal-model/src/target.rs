@@ -1,6 +1,6 @@
 //! The targets of the networks, and their scales.
 
-use becausal_core::schema::{Kind, Role, Schema};
+use becausal_core::schema::{Circle, Kind, Role, Schema};
 use becausal_nn::{Distribution, Head};
 
 /// The minimum standard deviation that a network can predict, in units of the target's scale.
@@ -33,6 +33,9 @@ pub struct Target {
     pub slot: usize,
     /// For the next value of a number, the slot of the value before the step.
     pub before: Option<usize>,
+    /// The circle of a circular variable. It is predicted as its value before plus a change, so on a line, and
+    /// what is predicted is moved onto the circle afterwards.
+    pub circle: Option<Circle>,
     /// The scale: for a next state the root mean square of its *change*, for an outcome its
     /// standard deviation.
     pub scale: Scale,
@@ -43,6 +46,14 @@ pub struct Target {
 }
 
 impl Target {
+    /// How far a value is from another one, both on the target's scale; on a circle by the shortest way.
+    pub(super) fn error(&self, value: f64, expected: f64) -> f64 {
+        let difference = value - expected;
+        self.circle.map_or(difference, |circle| {
+            circle.difference(self.scale.scale * difference, 0.0) / self.scale.scale
+        })
+    }
+
     /// The expected value on the target's scale; for a whole number, the expected value after
     /// rounding.
     ///
@@ -81,7 +92,7 @@ pub(super) fn layout(
     for (effect, variable) in effects.enumerate() {
         let mut column = 0;
         for _ in 0..variable.elements() {
-            let numeric = matches!(variable.kind, Kind::Continuous(_) | Kind::Integer(_));
+            let numeric = !variable.kind.is_label();
             let (slot, before) = if variable.role == Role::State {
                 next += 1;
                 let before = next - 1 - schema.next_slots().start + schema.state_slots().start;
@@ -92,7 +103,9 @@ pub(super) fn layout(
             };
             let (scale, spread) = scale(slot, before, numeric);
             let distribution = match &variable.kind {
-                Kind::Continuous(_) => Distribution::Normal { floor: MIN_DEVIATION },
+                Kind::Continuous(_) | Kind::Circular(_) => {
+                    Distribution::Normal { floor: MIN_DEVIATION }
+                }
                 Kind::Integer(_) => {
                     Distribution::Rounded { half: 0.5 / scale.scale, floor: MIN_DEVIATION }
                 }
@@ -101,7 +114,8 @@ pub(super) fn layout(
             };
             let head = Head { group: effect, column, distribution };
             column += distribution.parameters();
-            targets.push(Target { effect, slot, before, scale, spread, head });
+            let circle = variable.kind.circle();
+            targets.push(Target { effect, slot, before, circle, scale, spread, head });
         }
     }
     targets

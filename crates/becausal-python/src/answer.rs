@@ -45,7 +45,7 @@ fn values<'py>(
             // Whole numbers of a schema are exact: below 2^53.
             #[expect(clippy::cast_possible_truncation, reason = "a whole number")]
             Kind::Integer(_) => dict.set_item(name, value as i64)?,
-            Kind::Continuous(_) => dict.set_item(name, value)?,
+            Kind::Continuous(_) | Kind::Circular(_) => dict.set_item(name, value)?,
         }
     }
     Ok(dict)

@@ -1,18 +1,15 @@
-//! A Python environment as an [`Environment`], and ours for Python.
+//! A Python environment as an [`Environment`].
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use becausal::env::{self, AnyEnvironment, EnvironmentError, StepResult};
-use becausal::{Environment, Error, Schema};
+use becausal::env::{self, EnvironmentError, StepResult};
+use becausal::{Environment, Schema};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyMapping};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::bytes::{doubles, of_doubles};
 use crate::error;
-use crate::options::options;
 use crate::policy::Callbacks;
-use crate::schema::PySchema;
-use crate::seed::Seed;
 
 /// An environment behind an adapter of `becausal._gymnasium`.
 ///
@@ -173,67 +170,8 @@ impl Environment for PythonEnvironment {
     }
 }
 
-/// State, outcomes, reward, terminated and truncated.
-type Stepped = (Vec<f64>, Vec<f64>, f64, bool, bool);
-
-/// The same, as a session of Python gives it.
+/// State, outcomes, reward, terminated and truncated, as a session of Python gives them.
 type SteppedBytes<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, f64, bool, bool);
-
-/// A built-in environment, one step at a time; `becausal._environments` wraps it.
-#[pyclass(name = "BuiltIn", module = "becausal._becausal", frozen)]
-pub struct PyBuiltIn {
-    id: &'static str,
-    environment: Mutex<AnyEnvironment>,
-}
-
-#[pymethods]
-impl PyBuiltIn {
-    #[new]
-    #[pyo3(signature = (id, options=None))]
-    fn new(id: &str, options: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
-        let wrong = |error: EnvironmentError| error::of(Error::from(error));
-        let entry = env::find(id).map_err(wrong)?;
-        let environment = entry.make(&self::options(options)?).map_err(wrong)?;
-        Ok(Self { id: entry.id, environment: Mutex::new(environment) })
-    }
-
-    #[getter]
-    fn schema(&self) -> PySchema {
-        PySchema::from(Environment::schema(&*self.locked()))
-    }
-
-    /// Begins an episode and returns the state.
-    fn reset(&self, seed: Seed) -> Vec<f64> {
-        let mut environment = self.locked();
-        environment.reset(seed.0);
-        Environment::state(&*environment).to_vec()
-    }
-
-    /// State, outcomes, reward, terminated and truncated.
-    fn step(&self, action: Vec<f64>) -> PyResult<Stepped> {
-        let mut environment = self.locked();
-        let step = environment.step(&action).map_err(|error| error::of(Error::from(error)))?;
-        let (state, outcomes) = (step.state.to_vec(), step.outcomes.to_vec());
-        Ok((state, outcomes, step.reward, step.terminated, step.truncated))
-    }
-
-    /// A copy that continues exactly as this one would.
-    fn clone(&self) -> Self {
-        let environment = AnyEnvironment::clone(&self.locked());
-        Self { id: self.id, environment: Mutex::new(environment) }
-    }
-
-    /// A drawing of the current state as SVG, where there is one.
-    fn scene(&self) -> Option<String> {
-        self.locked().scene()
-    }
-}
-
-impl PyBuiltIn {
-    fn locked(&self) -> std::sync::MutexGuard<'_, AnyEnvironment> {
-        self.environment.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// The built-in environments: id, steps of an episode at most, and options.
 #[pyfunction]

@@ -6,7 +6,8 @@
 //! | `error` | the library's errors as Python exceptions |
 //! | `schema`, `log`, `run`, `graph`, `answer`, `audit` | the classes |
 //! | `seed`, `options`, `bytes` | arguments as Python gives them |
-//! | `policy`, `environment` | Python objects as [`becausal::Policy`] and [`becausal::Environment`]; ours for Gymnasium |
+//! | `policy`, `environment` | Python objects as [`becausal::Policy`] and [`becausal::Environment`] |
+//! | `built_in` | our environments for Gymnasium |
 //!
 //! Arrays cross the border as bytes: the stable ABI of Python 3.10 has no buffers, and a copy of a log costs
 //! less than a millisecond per megabyte.
@@ -16,6 +17,7 @@
 
 mod answer;
 mod audit;
+mod built_in;
 mod bytes;
 mod environment;
 mod error;
@@ -62,7 +64,9 @@ mod _becausal {
     #[pymodule_export]
     use super::audit::PyAudit;
     #[pymodule_export]
-    use super::environment::{PyBuiltIn, environments};
+    use super::built_in::PyBuiltIn;
+    #[pymodule_export]
+    use super::environment::environments;
     #[pymodule_export]
     use super::graph::PyGraph;
     #[pymodule_export]

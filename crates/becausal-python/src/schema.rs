@@ -70,7 +70,7 @@ impl PySchema {
     /// `names` are those of the observation's numbers, `actions` the labels of a discrete action or the names
     /// of a continuous one. `reward` is an expression or a dict of named expressions, `end` an expression.
     /// What is not given is learned, as the outcomes `paid` and `over`. `angles` are the names of numbers that are
-    /// angles in radians, which jump where the circle closes: each becomes two states, its cosine and its sine.
+    /// angles in radians, which jump where the circle closes: they are `circular` states.
     #[staticmethod]
     #[pyo3(signature = (env, *, names=None, actions=None, reward=None, end=None, angles=None))]
     fn of<'py>(
@@ -133,6 +133,7 @@ impl PySchema {
             let variable = self.schema.variable_of(at);
             let (low, high) = match &variable.kind {
                 Kind::Continuous(bounds) | Kind::Integer(bounds) => (bounds.low, bounds.high),
+                Kind::Circular(circle) => (Some(circle.low), Some(circle.low + circle.period)),
                 _ => (None, None),
             };
             let column = PyDict::new(py);

@@ -38,7 +38,7 @@ def make(first: float = -np.pi) -> gymnasium.Env:
 
 
 @pytest.mark.parametrize("first", [-np.pi, 0.0])
-def test_an_angle_is_its_cosine_and_sine_and_the_agent_sees_the_angle(first, tmp_path) -> None:
+def test_an_angle_is_one_circular_state_that_the_agent_sees_as_it_is(first, tmp_path) -> None:
     seen = []
 
     def agent(observation):
@@ -49,15 +49,27 @@ def test_an_angle_is_its_cosine_and_sine_and_the_agent_sees_the_angle(first, tmp
         return make(first)
 
     log = becausal.record(maker, agent, rows=400, explore=[0.0], names=["angle", "speed"], angles=["angle"])
-    assert log.schema.states == ["cos_angle", "sin_angle", "speed"]
+    assert log.schema.states == ["angle", "speed"]
+    column = log.schema.columns[0]
+    assert column["kind"] == "circular" and column["low"] == pytest.approx(first)
+    assert column["high"] == pytest.approx(first + 2 * np.pi)
     data = log.to_dict()
-    assert np.allclose(data["cos_angle"] ** 2 + data["sin_angle"] ** 2, 1.0)
-    angles = np.array(seen)[:, 0]
-    assert angles.min() >= first and angles.max() < first + 2 * np.pi and np.ptp(angles) > 4
-    assert (data["action"] == "1").tolist() == [
-        (np.arctan2(s, c) - first) % (2 * np.pi) > 1 for c, s in zip(data["cos_angle"], data["sin_angle"])
-    ]
+    assert np.ptp(data["angle"]) > 4 and data["angle"].min() >= first
+    assert (data["action"] == "1").tolist() == (data["angle"] > first + 1).tolist()
+    for ending in ("csv", "parquet", "npz"):
+        log.save(tmp_path / f"dial.{ending}")
+        again = becausal.read(tmp_path / f"dial.{ending}")
+        assert again.schema.columns == log.schema.columns
+        assert np.array_equal(again.to_dict()["angle"], data["angle"])
     run = becausal.fit(log, members=1, steps=50)
+    seen.clear()
+    answer = run.why_not(run.recorded(0, 3), "2", horizon=30)
+    assert "angle" in answer.text
+    angles = np.array(seen)[:, 0]
+    assert angles.min() >= first - 1e-6 and angles.max() <= first + 2 * np.pi + 1e-6, "what the model imagines is an angle, too"
+    # What is beyond the end of the circle is not beyond the data.
+    turned = run.what_if(run.recorded(0, 3), {"angle": first + 2 * np.pi + 0.5})
+    assert turned.json["change"]
     played = run.play(seed=1)
     run.save(tmp_path / "dial")
     assert becausal.open(tmp_path / "dial", env=maker, policy=agent).play(seed=1).reward == played.reward
@@ -67,7 +79,7 @@ def test_angles_have_to_be_numbers_of_the_observation() -> None:
     with pytest.raises(ValueError, match="'tilt', expected numbers of the observation: angle, speed"):
         becausal.record(make, rows=10, names=["angle", "speed"], angles=["tilt"])
     schema = becausal.Schema.of(make, angles=["observation_0"])
-    assert schema.states == ["cos_observation_0", "sin_observation_0", "observation_1"]
+    assert [column["kind"] for column in schema.columns[:2]] == ["circular", "continuous"]
     with pytest.raises(ValueError, match="`angles`"):
         becausal.record(make, rows=10, schema=schema, angles=["observation_0"])
     with pytest.raises(ValueError, match="`angles`"):

@@ -115,7 +115,7 @@ fn element(variable: Option<&Variable>, value: f64) -> String {
 }
 
 fn is_number(variable: &Variable) -> bool {
-    matches!(variable.kind, Kind::Continuous(_) | Kind::Integer(_))
+    !variable.kind.is_label()
 }
 
 /// The change of a variable: `money rises from 330 to 465`.
@@ -149,7 +149,12 @@ fn change_of(variable: &Variable, title: &str, before: f64, after: f64) -> Strin
         return format!("{title} {} at {}", verb("stays"), with_unit(number(after, 3), unit));
     }
     let (from, to) = distinct(before, after);
-    let verb = verb(if after > before { "rises" } else { "falls" });
+    let verb = verb(match variable.kind {
+        // Which of two values is higher says nothing on a circle.
+        Kind::Circular(_) => "turns",
+        _ if after > before => "rises",
+        _ => "falls",
+    });
     format!("{title} {verb} from {from} to {}", with_unit(to, unit))
 }
 

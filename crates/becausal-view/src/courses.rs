@@ -44,9 +44,10 @@ pub fn slots(run: &Run) -> Value {
         let variable = &schema.variables()[entry.variable];
         let (low, high) = match &variable.kind {
             Kind::Continuous(bounds) | Kind::Integer(bounds) => (bounds.low, bounds.high),
+            Kind::Circular(circle) => (Some(circle.low), Some(circle.low + circle.period)),
             Kind::Boolean | Kind::Categorical(_) => (None, None),
         };
-        let spread = becausal::data::Spread::of(run.data().column(slot));
+        let spread = run.data().spread(slot);
         let label = match entry.element {
             Some(element) => format!("{}[{element}]", variable.title()),
             None => variable.title().to_owned(),
@@ -80,15 +81,18 @@ fn band(schema: &Schema, contrast: &Contrast, is_other: bool) -> Value {
     let mut columns = serde_json::Map::new();
     for slot in schema.state_slots() {
         let at = slot - schema.state_slots().start;
-        if schema.variable_of(slot).kind.is_label() {
+        let kind = &schema.variable_of(slot).kind;
+        if kind.is_label() {
             continue;
         }
+        let circle = kind.circle();
         let (mut low, mut high) = (Vec::new(), Vec::new());
         for step in 0..=course.len() {
             let Some(estimate) = course.state(step).map(|state| state[at]) else { break };
+            let placed = |value| circle.map_or(value, |circle| circle.near(value, estimate));
             let interval = contrast.draws.interval(|this, other| {
                 let course = if is_other { other } else { this };
-                course.state(step).map(|state| state[at])
+                course.state(step).map(|state| placed(state[at]))
             });
             let [lowest, highest] = interval.unwrap_or([estimate; 2]);
             low.push(lowest.min(estimate));

@@ -146,7 +146,7 @@ fn usual(run: &Run, slot: usize) -> f64 {
         }
         return counts.into_values().max_by_key(|(count, _)| *count).map_or(0.0, |(_, v)| v);
     }
-    let mean = becausal::data::Spread::of(column).map_or(0.0, |spread| spread.mean);
+    let mean = run.data().spread(slot).map_or(0.0, |spread| spread.mean);
     if kind.word() == "integer" { mean.round() } else { mean }
 }
 

@@ -51,9 +51,8 @@ impl Log {
     pub fn check(&self) -> Result<LogCheck<'_>, Error> {
         let transitions = self.transitions();
         let schema = transitions.schema();
-        let spreads = (0..schema.slots().len())
-            .filter_map(|slot| Spread::of(transitions.column(slot)))
-            .collect();
+        let spreads =
+            (0..schema.slots().len()).filter_map(|slot| transitions.spread(slot)).collect();
         let mut rewards = Vec::new();
         for reward in schema.rewards() {
             let values = transitions.evaluate(&reward.expression);

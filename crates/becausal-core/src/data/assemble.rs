@@ -98,7 +98,7 @@ impl Assembly {
     /// The memory that a row takes while it is assembled, in bytes.
     pub(super) fn row_bytes(&self) -> u64 {
         let packed = |slot: usize| match self.schema.variable_of(slot).kind {
-            Kind::Continuous(_) | Kind::Integer(_) => 8,
+            Kind::Continuous(_) | Kind::Integer(_) | Kind::Circular(_) => 8,
             Kind::Categorical(_) => 4,
             Kind::Boolean => 1,
         };

@@ -29,7 +29,7 @@ impl Column {
     #[must_use]
     pub fn new(kind: &Kind) -> Self {
         match kind {
-            Kind::Continuous(_) | Kind::Integer(_) => Self::Numbers(Vec::new()),
+            Kind::Continuous(_) | Kind::Integer(_) | Kind::Circular(_) => Self::Numbers(Vec::new()),
             Kind::Boolean => Self::Flags(Vec::new()),
             Kind::Categorical(_) => Self::Codes(Vec::new()),
         }

@@ -27,10 +27,16 @@ impl Coverage {
         let columns: Vec<Vec<i64>> = schema
             .state_slots()
             .map(|slot| {
-                let values = buffer.column(slot).to_numbers();
-                let numeric =
-                    matches!(schema.variable_of(slot).kind, Kind::Continuous(_) | Kind::Integer(_));
-                let width = if numeric { deviation(&values) } else { 1.0 };
+                let mut values = buffer.column(slot).to_numbers();
+                let width = match &schema.variable_of(slot).kind {
+                    Kind::Continuous(_) | Kind::Integer(_) => deviation(&values),
+                    Kind::Circular(circle) => {
+                        values.iter_mut().for_each(|value| *value = circle.wrap(*value));
+                        let (_, width) = circle.spread(values.iter().copied());
+                        if width > 0.0 { width } else { 1.0 }
+                    }
+                    Kind::Boolean | Kind::Categorical(_) => 1.0,
+                };
                 #[expect(clippy::cast_possible_truncation, reason = "the number of a cell")]
                 let cell = |value: &f64| (value / width).floor() as i64;
                 values.iter().map(cell).collect()

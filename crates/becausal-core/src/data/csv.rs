@@ -184,7 +184,7 @@ impl<W: Write> CsvWriter<W> {
                         crate::schema::Kind::Categorical(labels) => {
                             text.push_str(&labels[transitions.code(slot, row)]);
                         }
-                        crate::schema::Kind::Continuous(_) => {
+                        crate::schema::Kind::Continuous(_) | crate::schema::Kind::Circular(_) => {
                             let _ = write!(text, "{value:?}"); // shortest form that reads back
                         }
                         _ => {

@@ -237,7 +237,7 @@ struct Array {
 /// The NumPy type of a kind's elements.
 fn element(kind: &Kind) -> &'static str {
     match kind {
-        Kind::Continuous(_) => "<f8",
+        Kind::Continuous(_) | Kind::Circular(_) => "<f8",
         Kind::Integer(_) | Kind::Categorical(_) => "<i8",
         Kind::Boolean => "|b1",
     }
@@ -301,7 +301,9 @@ impl<W: Write + Seek> NpzWriter<W> {
                 for element in slot..slot + variable.elements() {
                     let value = transitions.column(element).get(row);
                     match &variable.kind {
-                        Kind::Continuous(_) => output.write_all(&value.to_le_bytes())?,
+                        Kind::Continuous(_) | Kind::Circular(_) => {
+                            output.write_all(&value.to_le_bytes())?;
+                        }
                         Kind::Boolean => output.write_all(&[u8::from(value != 0.0)])?,
                         Kind::Integer(_) => output.write_all(&whole(value).to_le_bytes())?,
                         Kind::Categorical(labels) => {

@@ -302,7 +302,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         let mut fields = vec![field("episode", PhysicalType::INT64, None)?];
         for (slot, description) in schema.slots().iter().enumerate() {
             let (physical, logical) = match schema.variable_of(slot).kind {
-                Kind::Continuous(_) => (PhysicalType::DOUBLE, None),
+                Kind::Continuous(_) | Kind::Circular(_) => (PhysicalType::DOUBLE, None),
                 Kind::Integer(_) => (PhysicalType::INT64, None),
                 Kind::Boolean => (PhysicalType::BOOLEAN, None),
                 Kind::Categorical(_) => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),

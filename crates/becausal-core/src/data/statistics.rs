@@ -1,6 +1,7 @@
 //! Summary statistics of a column.
 
 use super::column::Column;
+use crate::schema::Circle;
 
 /// Range, mean and standard deviation of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +41,16 @@ impl Spread {
         for_each(column, |value| squares += (value - spread.mean) * (value - spread.mean));
         spread.deviation = (squares / count).sqrt();
         Some(spread)
+    }
+
+    /// The same for values on a circle, as they are written: the mean is their direction, and the deviation is
+    /// measured along the circle.
+    #[must_use]
+    pub fn on_circle(column: &Column, circle: Circle) -> Option<Self> {
+        let values: Vec<f64> =
+            column.to_numbers().into_iter().map(|value| circle.wrap(value)).collect();
+        let (mean, deviation) = circle.spread(values.iter().copied());
+        Some(Self { mean, deviation, ..Self::of(&Column::Numbers(values))? })
     }
 
     /// Whether all values are the same.

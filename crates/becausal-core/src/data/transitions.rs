@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::column::Column;
+use super::statistics::Spread;
 use crate::Stream;
 use crate::schema::{Columns, Expression, Schema};
 
@@ -128,6 +129,15 @@ impl Transitions {
     #[must_use]
     pub fn column(&self, slot: usize) -> &Column {
         &self.columns[slot]
+    }
+
+    /// The statistics of a slot, along the circle where its values lie on one; `None` without rows.
+    #[must_use]
+    pub fn spread(&self, slot: usize) -> Option<Spread> {
+        match self.schema.variable_of(slot).kind.circle() {
+            Some(circle) => Spread::on_circle(self.column(slot), circle),
+            None => Spread::of(self.column(slot)),
+        }
     }
 
     /// The index of a category in a row.

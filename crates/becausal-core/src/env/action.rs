@@ -21,6 +21,7 @@ pub fn random_action(
         *value = match kind {
             Kind::Boolean => stream.below(2) as f64,
             Kind::Categorical(labels) => stream.below(labels.len()) as f64,
+            Kind::Circular(circle) => stream.uniform(circle.low, circle.low + circle.period),
             Kind::Continuous(bounds) | Kind::Integer(bounds) => {
                 let (Some(low), Some(high)) = (bounds.low, bounds.high) else {
                     return Err(EnvironmentError::Action {

@@ -19,6 +19,7 @@
 //! # Ok::<(), becausal_core::schema::SchemaError>(())
 //! ```
 
+mod circle;
 mod compile;
 mod error;
 mod evaluate;
@@ -35,6 +36,7 @@ mod write;
 
 pub(crate) use read::RECORD_COLUMNS;
 
+pub use circle::Circle;
 pub use error::{Mistake, SchemaError};
 pub use evaluate::Columns;
 pub use expression::{Expression, Parent};

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use toml_edit::{Document, Item, TableLike, Value};
 
+use super::circle::Circle;
 use super::compile::reserved;
 use super::error::{Mistakes, SchemaError};
 use super::expression::{Expression, Wanted};
@@ -32,11 +33,15 @@ const MAX_LABELS: usize = 10_000;
 /// Maximum length of a name or a label in bytes.
 const MAX_NAME_BYTES: usize = 500;
 
+/// Smallest period of a circular variable; its inverse is the largest. Beyond, sines lose their digits.
+const MIN_PERIOD: f64 = 1e-100;
+
 /// `origin` says where recorded data come from; it is no part of the schema itself.
 const TABLES: [&str; 8] =
     ["name", "description", "state", "action", "outcome", "reward", "termination", "origin"];
-const KINDS: [&str; 4] = ["continuous", "integer", "boolean", "categorical"];
-const KEYS: [&str; 8] = ["kind", "size", "labels", "low", "high", "unit", "label", "better"];
+const KINDS: [&str; 5] = ["continuous", "integer", "circular", "boolean", "categorical"];
+const KEYS: [&str; 9] =
+    ["kind", "size", "labels", "low", "high", "period", "unit", "label", "better"];
 
 impl Schema {
     /// Reads a schema.
@@ -140,8 +145,9 @@ impl Reader<'_, '_> {
         let item = table.get("better")?;
         let word = self.text(item, "better")?;
         let span = value_span(table, "better");
-        if kind.is_label() {
-            let message = format!("`better` of `{name}`, which is not a number");
+        if kind.is_label() || kind.circle().is_some() {
+            let what = if kind.is_label() { "is not a number" } else { "has no end" };
+            let message = format!("`better` of `{name}`, which {what}");
             self.mistakes.add(span, message, Some("leave it out".to_owned()));
             return None;
         }
@@ -179,6 +185,7 @@ impl Reader<'_, '_> {
         let kind = match word.as_str() {
             "continuous" => Kind::Continuous(bounds),
             "integer" => Kind::Integer(bounds),
+            "circular" => Kind::Circular(self.circle((name, role), table, bounds.low)?),
             "boolean" => Kind::Boolean,
             "categorical" => Kind::Categorical(self.labels(name, table, kind_item)?),
             _ => {
@@ -190,10 +197,11 @@ impl Reader<'_, '_> {
         };
         let fitting: &[&str] = match kind {
             Kind::Continuous(_) | Kind::Integer(_) => &["low", "high"],
+            Kind::Circular(_) => &["low", "period"],
             Kind::Boolean => &[],
             Kind::Categorical(_) => &["labels"],
         };
-        for key in ["low", "high", "labels"] {
+        for key in ["low", "high", "labels", "period"] {
             if table.contains_key(key) && !fitting.contains(&key) {
                 let message = format!("a {word} variable has no `{key}`");
                 self.mistakes.add(key_span(table, key), message, None);
@@ -201,6 +209,31 @@ impl Reader<'_, '_> {
         }
         let better = self.better(name, table, &kind);
         Some(Variable { name: name.to_owned(), role, kind, size, unit, label, better })
+    }
+
+    /// The circle of a circular variable.
+    fn circle(
+        &mut self,
+        (name, role): (&str, Role),
+        table: &dyn TableLike,
+        low: Option<f64>,
+    ) -> Option<Circle> {
+        if role != Role::State {
+            let message = format!("`{name}` is circular, which only a state can be");
+            let help = "declare its cosine and its sine as continuous variables".to_owned();
+            self.mistakes.add(value_span(table, "kind"), message, Some(help));
+            return None;
+        }
+        let period = match table.get("period") {
+            Some(item) => self.number(item, "period")?,
+            None => Circle::default().period,
+        };
+        if !(MIN_PERIOD..=1.0 / MIN_PERIOD).contains(&period) {
+            let message = format!("`period` must be a positive number, got {period}");
+            self.mistakes.add(value_span(table, "period"), message, None);
+            return None;
+        }
+        Some(low.map_or(Circle::centred(period), |low| Circle { period, low }))
     }
 
     fn labels(&mut self, name: &str, table: &dyn TableLike, kind: &Item) -> Option<Vec<String>> {

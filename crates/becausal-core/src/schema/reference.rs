@@ -87,7 +87,7 @@ impl Compiler<'_> {
         let slot = layout::slot_of(self.variables, index, element.unwrap_or(0), next);
         self.code.push(Instruction::Load(slot));
         let kind = match variable.kind {
-            Kind::Continuous(_) | Kind::Integer(_) => Type::Number(None),
+            Kind::Continuous(_) | Kind::Integer(_) | Kind::Circular(_) => Type::Number(None),
             Kind::Boolean => Type::Boolean,
             Kind::Categorical(_) => Type::Category(index),
         };

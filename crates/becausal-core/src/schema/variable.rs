@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::circle::Circle;
+
 /// What a variable does in a transition (s, a, o, s').
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
@@ -32,6 +34,8 @@ pub enum Kind {
     Continuous(Bounds),
     /// A whole number within the bounds, if there are any.
     Integer(Bounds),
+    /// A finite real number on a circle, such as an angle. Values that are whole periods apart are the same.
+    Circular(Circle),
     /// True or false, stored as 1 or 0.
     Boolean,
     /// One of these labels, stored as its index.
@@ -73,12 +77,28 @@ impl Kind {
         matches!(self, Self::Boolean | Self::Categorical(_))
     }
 
+    /// The circle of a circular kind.
+    #[must_use]
+    pub fn circle(&self) -> Option<Circle> {
+        match self {
+            Self::Circular(circle) => Some(*circle),
+            _ => None,
+        }
+    }
+
+    /// `left - right`; on a circle the shortest way from `right` to `left`.
+    #[must_use]
+    pub fn difference(&self, left: f64, right: f64) -> f64 {
+        self.circle().map_or(left - right, |circle| circle.difference(left, right))
+    }
+
     /// The word for this kind in a schema file.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Continuous(_) => "continuous",
             Self::Integer(_) => "integer",
+            Self::Circular(_) => "circular",
             Self::Boolean => "boolean",
             Self::Categorical(_) => "categorical",
         }
@@ -103,7 +123,7 @@ impl Kind {
                 .enumerate()
                 .find(|(index, _)| f64::from(u32::try_from(*index).unwrap_or(u32::MAX)) == value)
                 .map_or_else(|| value.to_string(), |(_, label)| label.clone()),
-            Self::Continuous(_) | Self::Integer(_) => value.to_string(),
+            Self::Continuous(_) | Self::Integer(_) | Self::Circular(_) => value.to_string(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 
+use super::circle::Circle;
 use super::factorisation::Schema;
 use super::variable::{Bounds, Kind, Role, Variable};
 
@@ -54,6 +55,14 @@ fn inline(variable: &Variable) -> InlineTable {
                 if let Some(bound) = *bound {
                     table.insert(key, bound.into());
                 }
+            }
+        }
+        Kind::Circular(circle) => {
+            if circle.period != Circle::default().period {
+                table.insert("period", circle.period.into());
+            }
+            if *circle != Circle::centred(circle.period) {
+                table.insert("low", circle.low.into());
             }
         }
         Kind::Boolean => {}

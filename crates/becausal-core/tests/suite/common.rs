@@ -17,6 +17,7 @@ pub fn mixed_schema() -> Arc<Schema> {
         x = { kind = "continuous" }
         wind = { kind = "continuous", size = 3 }
         count = { kind = "integer" }
+        heading = { kind = "circular", period = 360.0 }
         legs = { kind = "boolean", size = 2 }
         mode = { kind = "categorical", labels = ["7", "3", "-1"] }
         cells = { kind = "categorical", labels = ["a, b", "grün", "c'"], size = 2 }
@@ -49,6 +50,7 @@ pub fn mixed(rows: usize, length: usize, seed: u64) -> Transitions {
                 Kind::Continuous(_) if stream.below(10) == 0 && slot > 0 => {
                     SPECIAL[stream.below(SPECIAL.len())]
                 }
+                Kind::Circular(_) => stream.uniform(-500.0, 500.0),
                 Kind::Continuous(_) => stream.normal(),
             })
             .collect()

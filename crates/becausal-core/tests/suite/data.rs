@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::common::{ENDINGS, HOVER, hover, mixed, mixed_schema, numbers};
 use becausal_core::data::{Column, Problem, ReadOptions, Recording, Spread, Writer, read, write};
+use becausal_core::schema::Circle;
 use becausal_core::{Schema, Stream, Transitions};
 use proptest::prelude::*;
 
@@ -164,6 +165,15 @@ fn statistics_are_accurate_for_large_means_and_constants() {
     assert_eq!((constant.mean, constant.deviation), (0.1, 0.0));
     assert!(constant.is_constant());
     assert_eq!(Spread::of(&Column::Numbers(Vec::new())), None);
+}
+
+#[test]
+fn statistics_of_a_circle_do_not_see_where_it_is_cut() {
+    let headings = Column::Numbers(vec![170.0, -170.0, 190.0]);
+    let spread = Spread::on_circle(&headings, Circle::centred(360.0)).expect("rows");
+    assert_eq!([spread.minimum, spread.maximum], [-170.0, 170.0]);
+    assert!((spread.deviation - (800.0_f64 / 9.0).sqrt()).abs() < 1e-6, "{spread:?}");
+    assert!((spread.mean + 176.666_666).abs() < 1e-3, "{spread:?}");
 }
 
 #[test]

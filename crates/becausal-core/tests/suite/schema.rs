@@ -1,7 +1,7 @@
 //! Schemas: reading, the errors of wrong ones, evaluation, and the round trip through TOML.
 
 use becausal_core::Schema;
-use becausal_core::schema::{Better, Columns, Kind, Role};
+use becausal_core::schema::{Better, Circle, Columns, Kind, Role};
 use proptest::prelude::*;
 
 const LANDER: &str = r#"name = "LunarLander-v3"
@@ -48,6 +48,39 @@ fn value(expression: &str, transition: [f64; 13]) -> f64 {
 }
 
 const HERE: [f64; 13] = [3.0, 4.0, 0.0, 1.0, 7.0, 2.0, 0.5, 1.0, 6.0, 8.0, 1.0, 0.0, 9.0];
+
+/// A schema with one state, declared like this.
+fn with_state(declaration: &str) -> String {
+    format!(
+        "name = \"One\"\n[state]\nx = {{ {declaration} }}\n[action]\na = {{ kind = \"boolean\" }}\n"
+    )
+}
+
+#[test]
+fn a_circular_variable_has_a_period_and_a_first_value() {
+    let circle = |declaration: &str| {
+        let schema = Schema::parse(&with_state(declaration)).expect("a valid schema");
+        let again = Schema::parse(&schema.to_toml()).expect("a valid schema");
+        assert_eq!(schema, again, "{}", schema.to_toml());
+        schema.variables()[0].kind.circle().expect("a circle")
+    };
+    assert_eq!(circle("kind = \"circular\""), Circle::default());
+    assert_eq!(circle("kind = \"circular\", period = 360"), Circle { period: 360.0, low: -180.0 });
+    let hours = circle("kind = \"circular\", period = 24, low = 0, size = 2");
+    assert_eq!(hours, Circle { period: 24.0, low: 0.0 });
+    assert_eq!(hours.wrap(25.0), 1.0);
+
+    let wrong = |declaration: &str| messages(&with_state(declaration));
+    assert!(
+        wrong("kind = \"circular\", period = 0").contains("`period` must be a positive number")
+    );
+    assert!(wrong("kind = \"circular\", high = 1").contains("a circular variable has no `high`"));
+    assert!(wrong("kind = \"circular\", better = \"low\"").contains("which has no end"));
+    assert!(wrong("kind = \"continuous\", period = 1").contains("has no `period`"));
+    let action = with_state("kind = \"boolean\"")
+        .replace("a = { kind = \"boolean\"", "a = { kind = \"circular\"");
+    assert!(messages(&action).contains("`a` is circular, which only a state can be"));
+}
 
 #[test]
 fn variables_and_slots_are_ordered_states_actions_outcomes_next_states() {
@@ -219,7 +252,7 @@ fn mistakes_in_the_file_have_their_place_and_a_suggestion() {
         (
             "kind = \"integer\", ",
             "",
-            "`count` has no kind (add kind = one of continuous, integer, boolean, categorical)",
+            "`count` has no kind (add kind = one of continuous, integer, circular, boolean, categorical)",
         ),
         (
             "x = { kind = \"continuous\" }",

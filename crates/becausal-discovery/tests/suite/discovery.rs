@@ -48,6 +48,55 @@ fn the_graph_of_the_aim_test_is_found() {
     }
 }
 
+/// A hand that turns under a torque and gravity, and a number that the hand does not touch. The angle is written from
+/// -pi to pi.
+fn dial(rows: usize, seed: u64) -> Transitions {
+    let schema = Schema::parse(
+        "name = \"Dial\"\n[state]\nangle = { kind = \"circular\" }\nspeed = { kind = \"continuous\" }\n\
+         other = { kind = \"continuous\" }\n[action]\ntorque = { kind = \"continuous\", low = -2.0, high = 2.0 }\n",
+    );
+    let schema = Arc::new(schema.expect("a schema"));
+    let circle = schema.variables()[0].kind.circle().expect("a circle");
+    let mut data = Transitions::new(schema);
+    let mut stream = Stream::new(seed);
+    let mut state = [0.0; 3];
+    for row in 0..rows {
+        if row % 100 == 0 {
+            data.begin_episode();
+            state = [stream.uniform(-3.1, 3.1), stream.uniform(-1.0, 1.0), stream.normal()];
+        }
+        let torque = stream.uniform(-2.0, 2.0);
+        let speed = (state[1] + 0.75 * state[0].sin() + 0.15 * torque).clamp(-8.0, 8.0);
+        let next =
+            [circle.wrap(state[0] + 0.05 * speed), speed, 0.9 * state[2] + 0.3 * stream.normal()];
+        data.push(&Row {
+            state: &state,
+            action: &[torque],
+            outcomes: &[],
+            next: &next,
+            reward: 0.0,
+            terminated: false,
+            truncated: row % 100 == 99,
+        });
+        state = next;
+    }
+    data
+}
+
+#[test]
+fn the_causes_of_an_angle_are_found_where_the_circle_closes() {
+    let data = dial(6000, 3);
+    let turns = (0..data.len()).filter(|&row| {
+        let values = data.row(row);
+        (values[0] - values[4]).abs() > 3.0
+    });
+    assert!(turns.count() > 50, "the hand passes the end of the circle");
+    // Causes: angle, speed, other, torque. The speed before is part of the one that moves the hand.
+    let expected =
+        [[true, true, false, true], [true, true, false, true], [false, false, true, false]];
+    assert_eq!(auto(&data).matrix(), expected);
+}
+
 #[test]
 fn cart_pole_has_no_false_edges() {
     let (data, truth) = record("CartPole-v1", 10_000, 4);

@@ -288,7 +288,10 @@ fn values_held(
     let negligible = auditor.scale.negligible(effect, auditor.params.threshold);
     let held = |(element, (real, negligible)): (usize, (&f64, Option<f64>))| {
         let (negligible, [low, high]) = (negligible?, answer.claimed.range(node, element)?);
-        Some(low - negligible <= *real && *real <= high + negligible)
+        let middle = f64::midpoint(low, high);
+        let circle = answer.claimed.circle(node);
+        let real = circle.map_or(*real, |circle| circle.near(*real, middle));
+        Some(low - negligible <= real && real <= high + negligible)
     };
     real.iter().zip(negligible).enumerate().filter_map(held).collect()
 }

@@ -58,6 +58,9 @@ pub fn action_difference(schema: &Schema, action: usize, left: &[f64], right: &[
         largest = largest.max(match &schema.variable_of(slot).kind {
             _ if difference == 0.0 => 0.0,
             Kind::Boolean | Kind::Categorical(_) => 1.0,
+            Kind::Circular(circle) => {
+                circle.difference(*left, *right).abs() / (circle.period / 2.0)
+            }
             Kind::Continuous(bounds) | Kind::Integer(bounds) => match (bounds.low, bounds.high) {
                 (Some(low), Some(high)) if high > low => (difference / (high - low)).min(1.0),
                 // Without bounds there is no range to compare with.

@@ -147,7 +147,7 @@ impl Dynamics for Exact {
                 match &self.schema.variable_of(index).kind {
                     Kind::Boolean | Kind::Categorical(_) => {}
                     Kind::Integer(_) => *value = (*value + noise).max(0.0),
-                    Kind::Continuous(_) => *value += noise,
+                    Kind::Continuous(_) | Kind::Circular(_) => *value += noise,
                 }
             }
         }

@@ -411,3 +411,56 @@ fn cart_pole_is_predicted_almost_exactly() {
     let blind = blind.unwrap().0.score(&random_play("CartPole-v1", 1000, 6));
     assert!(blind.mean_error() > 20.0 * scores.mean_error());
 }
+
+/// A hand that turns by its speed, which does not change; its angle is written in degrees from 0 to 360.
+fn dial(rows: usize) -> Transitions {
+    let schema = Schema::parse(
+        "name = \"Dial\"\n[state]\nangle = { kind = \"circular\", period = 360, low = 0 }\n\
+         speed = { kind = \"continuous\" }\n[action]\npush = { kind = \"boolean\" }\n",
+    );
+    let schema = Arc::new(schema.unwrap());
+    let circle = schema.variables()[0].kind.circle().unwrap();
+    let mut data = Transitions::new(schema);
+    let mut stream = Stream::new(1);
+    let mut state = [0.0; 2];
+    for row in 0..rows {
+        if row % 20 == 0 {
+            data.begin_episode();
+            state = [stream.uniform(0.0, 360.0), stream.uniform(-20.0, 20.0)];
+        }
+        let push = stream.below(2) as f64;
+        let next = [circle.wrap(state[0] + state[1] + 10.0 * push), state[1]];
+        let (state_now, action, outcomes) = (&state[..], &[push][..], &[][..]);
+        let (reward, terminated, truncated) = (0.0, false, row % 20 == 19);
+        data.push(&Row {
+            state: state_now,
+            action,
+            outcomes,
+            next: &next,
+            reward,
+            terminated,
+            truncated,
+        });
+        state = next;
+    }
+    data
+}
+
+#[test]
+fn an_angle_is_predicted_across_the_end_of_its_circle() {
+    let data = dial(2000);
+    let structure = Structure::new(2, 1, vec![vec![0, 1, 2], vec![1]]);
+    let model = fit(&data, &structure, &ModelParams { steps: 600, interval: 200, ..small() });
+    let scores = model.score(&dial(2000));
+    // One in twenty rows passes the end; taken as numbers, they alone would be off by more than their deviation.
+    assert!(scores.variables[0].error < 0.02, "{scores:?}");
+    let (state, action) = ([355.0, 10.0], [0.0]);
+    let step = model.step(&state, &action, &Noise::most_likely());
+    assert!((step.next[0] - 5.0).abs() < 2.0, "{step:?}");
+    // The same angle, written otherwise, is the same state, and the noise is small by either way of writing.
+    let same = model.step(&[-5.0, 10.0], &action, &Noise::most_likely());
+    assert!((same.next[0] - step.next[0]).abs() < 1e-3, "{same:?} {step:?}");
+    let surprise = |next: f64| model.surprise(&state, &action, &[], &[next, 10.0]).unwrap()[0];
+    assert!((surprise(5.0) - surprise(365.0)).abs() < 1e-3);
+    assert_eq!(model.distance(&[361.0, 0.0])[0], 0.0);
+}

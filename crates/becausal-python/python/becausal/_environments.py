@@ -23,31 +23,21 @@ class BuiltInEnv(gymnasium.Env[np.ndarray, Any]):
         schema = self._environment.schema
         self.schema = schema
         states = [column for column in schema.columns if column["role"] == "state"]
-        self._actions = [column for column in schema.columns if column["role"] == "action"]
+        actions = [column for column in schema.columns if column["role"] == "action"]
         self.observation_space = _box(states)
-        self._is_discrete = len(self._actions) == 1 and bool(self._actions[0]["labels"])
         self.action_space: Any
-        if self._is_discrete:
-            self.action_space = spaces.Discrete(len(self._actions[0]["labels"]))
+        if len(actions) == 1 and actions[0]["labels"]:
+            self.action_space = spaces.Discrete(len(actions[0]["labels"]))
         else:
-            self.action_space = _box(self._actions)
-        self._names = schema.outcomes
+            self.action_space = _box(actions)
 
     def reset(self, *, seed: Optional[int] = None, options: Optional[dict[str, Any]] = None) -> tuple[np.ndarray, dict[str, Any]]:
         super().reset(seed=seed)
         chosen = seed if seed is not None else int(self.np_random.integers(2**63))
-        return self._seen(self._environment.reset(chosen)), {}
+        return self._environment.reset(chosen), {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        taken = [float(action)] if self._is_discrete else np.clip(
-            np.asarray(action, dtype=np.float64), self.action_space.low, self.action_space.high
-        ).tolist()  # fmt: skip
-        state, outcomes, reward, terminated, truncated = self._environment.step(taken)
-        info = dict(zip(self._names, outcomes))
-        return self._seen(state), reward, terminated, truncated, info
-
-    def _seen(self, state: list[float]) -> np.ndarray:
-        return np.array(state, dtype=np.float32)
+        return self._environment.step(action)
 
     def clone(self) -> "BuiltInEnv":
         """A copy in the same state, with the same noise ahead of it."""

@@ -12,7 +12,7 @@ from . import _becausal
 from ._errors import ArgumentError, ReplayError
 from ._known import Known, known
 from ._makers import Maker, is_wrapped
-from ._spaces import CircularView, safe_name, view_of, without_angles
+from ._spaces import mark_angles, safe_name, view_of
 
 #: A reward with at most this many values is one of labels; otherwise it is a number.
 MOST_LABELS = 8
@@ -73,7 +73,7 @@ class Views:
             factors=None if names is not None else self.known.factors,
         )
         if angles:
-            self.state = CircularView(self.state, [safe_name(name) for name in angles])
+            mark_angles(self.state, [safe_name(name) for name in angles])
         usual = actions
         if is_discrete:
             labels = actions if actions is not None else self.known.labels
@@ -227,9 +227,7 @@ def views_of(maker: Maker, schema: _becausal.Schema) -> Views:
     states = [column["name"] for column in schema.columns if column["role"] == "state"]
     actions = [column for column in schema.columns if column["role"] == "action"]
     usual = [name for name, _ in views.state.variables]
-    angles: list[str] = []
-    if len(states) > len(usual):
-        states, angles = without_angles(states)
+    angles = [column["name"] for column in schema.columns if column["role"] == "state" and column["kind"] == "circular"]
     names = None if states == usual else states
     if len(actions) == 1 and actions[0]["labels"]:
         given, known = actions[0]["labels"], views.action.variables[0][1].get("labels")

@@ -27,6 +27,8 @@ def register() -> None:
                 entry_point="becausal._environments:BuiltInEnv",
                 max_episode_steps=entry["max_episode_steps"],
                 kwargs={"id": entry["id"]},
+                # It checks itself that an episode was begun.
+                order_enforce=False,
             )
 
 

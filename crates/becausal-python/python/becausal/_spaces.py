@@ -178,58 +178,19 @@ class PartsView(View):
         return tuple(picked.values()) if self.is_tuple else picked
 
 
-class CircularView(View):
-    """Another view, some of whose numbers are angles in radians: each is its cosine and its sine.
-
-    An angle jumps where the circle closes, and no model of its changes is good there. Its cosine and sine do not."""
-
-    def __init__(self, inner: View, angles: Sequence[str]) -> None:
-        self.inner = inner
-        self.variables = []
-        #: For each angle its place in the numbers of the inner view, and the least value that it has there.
-        self.angles: list[tuple[int, float]] = []
-        known = dict(inner.variables)
-        for name in angles:
-            if known.get(name, {}).get("kind") != "continuous":
-                raise ArgumentError(
-                    f"`angles` has {name!r}, expected numbers of the observation: "
-                    + ", ".join(one for one, spec in inner.variables if spec["kind"] == "continuous")
-                )
-        for place, (name, spec) in enumerate(inner.variables):
-            if name not in angles:
-                self.variables.append((name, spec))
-                continue
-            self.angles.append((place, 0.0 if _is_from_zero(inner, place) else -np.pi))
-            self.variables += [(f"cos_{name}", {"kind": "continuous"}), (f"sin_{name}", {"kind": "continuous"})]
-
-    def flats(self, values: Any, count: int) -> np.ndarray:
-        numbers = self.inner.flats(values, count)
-        columns: list[np.ndarray] = []
-        angles = {place for place, _ in self.angles}
-        for place in range(numbers.shape[1]):
-            one = numbers[:, place]
-            columns += [np.cos(one), np.sin(one)] if place in angles else [one]
-        return np.stack(columns, axis=1)
-
-    def builds(self, numbers: np.ndarray) -> Any:
-        firsts = dict(self.angles)
-        columns: list[np.ndarray] = []
-        at = 0
-        for place in range(self.inner.width):
-            if place in firsts:
-                turned = np.arctan2(numbers[:, at + 1], numbers[:, at])
-                columns.append(np.where(turned < firsts[place], turned + 2 * np.pi, turned))
-                at += 2
-            else:
-                columns.append(numbers[:, at])
-                at += 1
-        return self.inner.builds(np.stack(columns, axis=1))
-
-    def stack(self, values: Sequence[Any]) -> Any:
-        return self.inner.stack(values)
-
-    def pick(self, batch: Any, index: int) -> Any:
-        return self.inner.pick(batch, index)
+def mark_angles(view: View, angles: Sequence[str]) -> None:
+    """Makes circular variables of those numbers of a view that are angles in radians."""
+    known = dict(view.variables)
+    for name in angles:
+        if known.get(name, {}).get("kind") != "continuous":
+            raise ArgumentError(
+                f"`angles` has {name!r}, expected numbers of the observation: "
+                + ", ".join(one for one, spec in view.variables if spec["kind"] == "continuous")
+            )
+    for place, (name, _) in enumerate(view.variables):
+        if name in angles:
+            from_zero = {"low": 0.0} if _is_from_zero(view, place) else {}
+            view.variables[place] = (name, {"kind": "circular"} | from_zero)
 
 
 def _is_from_zero(view: View, place: int) -> bool:
@@ -242,20 +203,6 @@ def _is_from_zero(view: View, place: int) -> bool:
                 return _is_from_zero(part, place)
             place -= part.width
     return False
-
-
-def without_angles(states: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names of states with an angle in place of each `cos_x`, `sin_x`, and the angles."""
-    names: list[str] = []
-    angles: list[str] = []
-    for state in states:
-        turned = state.removeprefix("sin_")
-        if turned != state and names and names[-1] == f"cos_{turned}":
-            names[-1] = turned
-            angles.append(turned)
-        else:
-            names.append(state)
-    return names, angles
 
 
 def view_of(
