@@ -26,7 +26,7 @@ pub struct PyBuiltIn {
     outcomes: Vec<Py<PyString>>,
     /// Lowest and highest value of each number of an action; `None` where it is one label.
     bounds: Option<Vec<(f64, f64)>>,
-    /// `numpy.frombuffer` and `numpy.float32`.
+    /// `numpy.frombuffer` and `numpy.dtype("float32")`.
     numpy: [Py<PyAny>; 2],
 }
 
@@ -48,13 +48,14 @@ impl PyBuiltIn {
         let schema = Environment::schema(&environment);
         let name = |slot: usize| PyString::intern(py, &schema.slots()[slot].name).unbind();
         let numpy = py.import("numpy")?;
-        let [frombuffer, float32] = ["frombuffer", "float32"].map(|name| numpy.getattr(name));
+        let frombuffer = numpy.getattr("frombuffer")?.unbind();
+        let float32 = numpy.getattr("dtype")?.call1(("float32",))?.unbind();
         Ok(Self {
             id: entry.id,
             outcomes: schema.outcome_slots().map(name).collect(),
             bounds: bounds(schema),
             game: Mutex::new(Game { environment, begun: false }),
-            numpy: [frombuffer?.unbind(), float32?.unbind()],
+            numpy: [frombuffer, float32],
         })
     }
 

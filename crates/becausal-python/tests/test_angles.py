@@ -63,13 +63,14 @@ def test_an_angle_is_one_circular_state_that_the_agent_sees_as_it_is(first, tmp_
         assert np.array_equal(again.to_dict()["angle"], data["angle"])
     run = becausal.fit(log, members=1, steps=50)
     seen.clear()
-    answer = run.why_not(run.recorded(0, 3), "2", horizon=30)
+    moment = run.recorded(0, 3)
+    answer = run.why_not(moment, "0" if moment.action["action"] == "1" else "1", horizon=30)
     assert "angle" in answer.text
     angles = np.array(seen)[:, 0]
     assert angles.min() >= first - 1e-6 and angles.max() <= first + 2 * np.pi + 1e-6, "what the model imagines is an angle, too"
     # What is beyond the end of the circle is not beyond the data.
     turned = run.what_if(run.recorded(0, 3), {"angle": first + 2 * np.pi + 0.5})
-    assert turned.json["change"]
+    assert "angle" in turned.text
     played = run.play(seed=1)
     run.save(tmp_path / "dial")
     assert becausal.open(tmp_path / "dial", env=maker, policy=agent).play(seed=1).reward == played.reward

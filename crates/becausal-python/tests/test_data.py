@@ -131,3 +131,41 @@ def test_a_million_rows_go_in_quickly() -> None:
     log = becausal.read(data, schema=HOVER)
     assert len(log) == rows - rows // 1000
     assert time.monotonic() - begun < 10
+
+
+ROAD = """name = "Road"
+[state]
+x = { kind = "continuous" }
+[action]
+go = { kind = "categorical", labels = ["slow", "fast"] }
+[reward]
+pay = "100"
+far = "x'"
+[termination]
+when = "x' > 18"
+"""
+
+
+@pytest.mark.parametrize("last", [8.0, 18.0], ids=["cut short", "ended"])
+def test_where_a_record_ends_is_no_difference(last) -> None:
+    """Every step pays 100. Nobody knows what follows the last one, so the other course does not earn 100 more or less."""
+    random = np.random.default_rng(0)
+    data: dict[str, list] = {"episode": [], "x": [], "go": [], "x'": [], "terminated": []}
+    for episode in range(60):
+        x = 0.0
+        while x <= last:
+            go = int(random.integers(2))
+            then = x + 1 + go
+            for name, value in zip(data, (episode, x, go, then, then > 18)):
+                data[name].append(value)
+            x = then
+    log = becausal.read({name: np.array(values) for name, values in data.items()}, schema=becausal.Schema(ROAD))
+    run = becausal.fit(log, members=1, steps=200)
+    steps = int(np.sum(np.array(data["episode"]) == 3))
+    for step in (steps - 3, steps - 1):
+        moment = run.recorded(3, step)
+        # The slower one never ends earlier.
+        if moment.action["go"] == "fast":
+            for horizon in (None, 16):
+                text = run.why_not(moment, "slow", horizon=horizon).text
+                assert "for pay" not in text and "pay +" not in text and "pay -" not in text, text

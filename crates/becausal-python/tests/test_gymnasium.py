@@ -351,6 +351,30 @@ def test_our_environments_pass_the_check_of_gymnasium_and_can_be_cloned(id) -> N
     assert np.array_equal(ours[0], theirs[0]) and ours[1:4] == theirs[1:4]
 
 
+def test_our_environments_say_that_they_need_a_reset_and_keep_actions_within_bounds() -> None:
+    from gymnasium.error import ResetNeeded
+
+    env = gymnasium.make("becausal/LunarLanderContinuous-v3", disable_env_checker=True)
+    with pytest.raises(ResetNeeded, match="before calling env.reset"):
+        env.step(np.zeros(2))
+    env.reset(seed=1)
+    copy = env.unwrapped.clone()
+    seen, reward, _, _, info = env.step(np.array([7.0, -3.0]))
+    assert seen.dtype == np.float32 and seen.flags.writeable and set(info) == {"fuel", "crash", "rest"}
+    assert reward == copy.step(np.array([1.0, -1.0]))[1], "beyond the bounds is at the bounds"
+    with pytest.raises(ValueError, match="an action of 3 numbers, expected 2"):
+        env.step(np.zeros(3))
+    with pytest.raises(ValueError, match="NaN"):
+        env.step(np.array([np.nan, 0.0]))
+    with pytest.raises(TypeError):
+        env.step("left")
+    ours = gymnasium.make("becausal/LunarLander-v3")
+    ours.reset(seed=0)
+    ours.step(np.array(2))
+    with pytest.raises(ValueError, match="9 is not the index of a label"):
+        ours.unwrapped.step(9)
+
+
 def test_our_cart_pole_is_that_of_gymnasium() -> None:
     ours, theirs = gymnasium.make("becausal/CartPole-v1"), gymnasium.make("CartPole-v1")
     assert np.array_equal(ours.reset(seed=3)[0], theirs.reset(seed=3)[0])

@@ -29,9 +29,8 @@ impl Run {
     /// When it is an agent for other variables.
     pub fn with_policy(self, agent: Arc<dyn Policy + Send>) -> Result<Self, Error> {
         self.check_schema("policy", agent.schema())?;
-        // An audit of the run's own policy says nothing about another agent.
-        let track = if self.policy.is_some() { None } else { self.track };
-        Ok(Self { agent: Some(agent), track, ..self })
+        // An audit that was kept was of the run's own policy, or of an agent that nobody can tell from this one.
+        Ok(Self { agent: Some(agent), track: None, ..self })
     }
 
     /// The same run with the policy that lies in another one (see [`read_policy`]): questions, episodes and audits are

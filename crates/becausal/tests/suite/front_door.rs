@@ -2,12 +2,15 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use becausal::data::Origin;
 use becausal::env::{Options, action_text, find, record_at_random};
 use becausal::explain::{AuditParams, Track};
 use becausal::progress::Advance;
-use becausal::{Answer, Ask, Error, FitParams, Log, ReadParams, ReportParams, Run, ScoredOn};
+use becausal::{
+    Answer, Ask, Error, FitParams, Log, RandomPolicy, ReadParams, ReportParams, Run, ScoredOn,
+};
 
 /// Random transitions of an environment, with where they come from.
 fn log(id: &str, rows: usize, seed: u64) -> Log {
@@ -78,6 +81,9 @@ fn a_run_keeps_its_audit_and_its_answers_tell_it() {
     let kept = track_of(&run).expect("audited");
     assert_eq!((kept, kept.horizon), (Track::of(&audit), audit.horizon));
     assert_eq!(track_of(&Run::open(&path).expect("a run")), Some(kept), "also when opened again");
+    let agent = RandomPolicy::new(Arc::clone(run.schema())).expect("a policy");
+    let other = Run::open(&path).and_then(|run| run.with_policy(Arc::new(agent)));
+    assert_eq!(track_of(&other.expect("a run")), None, "it was the audit of another agent");
     std::fs::write(path.join("audit.json"), "{}").expect("written");
     let error = Run::open(&path).err().expect("damaged").to_string();
     assert!(error.contains("audit.json: is not an audit: `horizon` is missing"), "{error}");
