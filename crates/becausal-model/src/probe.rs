@@ -150,6 +150,10 @@ impl Probe {
             let parameters = &member.parameters;
             let action_of = &inputs.action_of;
             let rows = inputs.rows();
+            if !network.reads(&common, inputs, structure, (effect, state)) {
+                each(1 + done.fetch_add(1, Ordering::Relaxed), self.replacements.len());
+                return vec![0.0; rows];
+            }
             let encodings = network.encode(parameters, state, values, rows);
             let each_its_own = |row| (row, row);
             let other =
