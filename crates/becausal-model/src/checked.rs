@@ -135,11 +135,14 @@ impl Checked {
             WorldModel::fit_members(data, kind, structure, params, members)
         };
         let (mut model, mut report) = fit(ModelKind::Causal, structure, 0..compared)?;
+        // With continuous actions the comparison changes no network, so one member of each
+        // kind has to do.
+        let refits = model.encoding.action_table().is_some();
         let mut gains: Vec<Gain> = Vec::new();
         if data.held_out.recordings() >= MIN_RECORDINGS {
             let listener = &params.progress;
             for (kind, members) in UNRESTRICTED {
-                let members = members.min(compared);
+                let members = if refits { members.min(compared) } else { 1 };
                 let (everything, _) = fit(kind, structure, 0..members)?;
                 let own = model.judge(data, members, listener);
                 gains.extend(own.gains_of(&everything.judge(data, members, listener), data));
@@ -149,7 +152,7 @@ impl Checked {
         gains.sort_by(|a, b| a.effect.cmp(&b.effect).then(b.nats.total_cmp(&a.nats)));
         gains.dedup_by_key(|gain| gain.effect);
         let short: Vec<usize> = gains.iter().map(|gain| gain.effect).collect();
-        if !short.is_empty() && model.encoding.action_table().is_some() {
+        if !short.is_empty() && refits {
             let enough = MIN_ROWS_PER_CAUSE * (structure.states() + structure.actions());
             let doubtful = gains.iter().filter(|gain| gain.is_clear() && gain.rows < enough);
             let doubtful: Vec<usize> = doubtful.map(|gain| gain.effect).collect();

@@ -134,7 +134,10 @@ impl<'a> Descent<'a> {
         let count = self.rows();
         let batch = rows.select(self.order.next(count, &mut self.stream));
         let mut tape = Tape::recording(&member.parameters, std::mem::take(&mut self.pool));
-        let (outputs, _) = member.forward(&mut tape, batch.inputs, structure);
+        let (outputs, alpha) = member.forward(&mut tape, batch.inputs, structure);
+        if let (true, Some(alpha)) = (held, alpha) {
+            tape.hold(alpha);
+        }
         let targets = tape.input(batch.targets);
         let loss = self.likelihood.loss(&mut tape, outputs, targets);
         self.gradients.clear();
@@ -144,9 +147,6 @@ impl<'a> Descent<'a> {
             return Err(self.broken(&rows));
         }
         self.pool = tape.finish();
-        if held {
-            member.hold_weights(&mut self.gradients);
-        }
         let rate = self.schedule.rate(self.position);
         let norm = self.adam.step(&mut member.parameters, &self.gradients, rate);
         if !norm.is_finite() {

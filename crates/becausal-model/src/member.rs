@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use becausal_core::Stream;
 use becausal_core::progress::Tracker;
-use becausal_nn::{Block, Gradients, Parameter, Parameters, Pool, Shape, Tape, Variable};
+use becausal_nn::{Block, Parameter, Parameters, Pool, Shape, Tape, Variable};
 
 use super::dense::DenseNetwork;
 use super::encoding::Encoding;
@@ -164,13 +164,6 @@ impl Member {
     pub fn set_persistence(&mut self, persistence: &Persistence) {
         if let Network::Causal(network) = &mut self.network {
             network.set_persistence(persistence);
-        }
-    }
-
-    /// Keeps the influence weights constant by setting the gradient of the keys to zero.
-    pub fn hold_weights(&self, gradients: &mut Gradients) {
-        if let Network::Causal(network) = &self.network {
-            gradients.of_mut(network.keys()).fill(0.0);
         }
     }
 

@@ -114,21 +114,23 @@ impl Operation for Sum {
         let (from, alpha) = (back.value(self.encodings), back.value(self.weights.alpha));
         let structure = &self.weights.structure;
         let at = |effect, row| self.weights.at(effect, row, alpha.shape.rows);
-        let weights = back.gradient(self.weights.alpha);
-        simd(
-            #[inline(always)]
-            || {
-                for effect in 0..groups {
-                    for row in 0..rows {
-                        let gradient = &gradient[(effect * rows + row) * columns..][..columns];
-                        let weights = &mut weights[at(effect, row)..];
-                        for &parent in structure.state_parents(effect) {
-                            weights[parent] += dot(gradient, from.row(parent, row));
+        if back.wants(self.weights.alpha) {
+            let weights = back.gradient(self.weights.alpha);
+            simd(
+                #[inline(always)]
+                || {
+                    for effect in 0..groups {
+                        for row in 0..rows {
+                            let gradient = &gradient[(effect * rows + row) * columns..][..columns];
+                            let weights = &mut weights[at(effect, row)..];
+                            for &parent in structure.state_parents(effect) {
+                                weights[parent] += dot(gradient, from.row(parent, row));
+                            }
                         }
                     }
-                }
-            },
-        );
+                },
+            );
+        }
         let encodings = back.gradient(self.encodings);
         simd(
             #[inline(always)]
@@ -165,25 +167,23 @@ impl Operation for Combine {
         let states = self.weights.structure.states();
         let at = |effect, row| self.weights.at(effect, row, alpha.shape.rows) + states;
         let action_of = |row: usize| self.weights.action_of[row] as usize;
-        let mapped = back.gradient(self.mapped);
-        simd(
-            #[inline(always)]
-            || mapped.iter_mut().zip(&*gradient).for_each(|(into, gradient)| *into += gradient),
-        );
-        let weights = back.gradient(self.weights.alpha);
-        simd(
-            #[inline(always)]
-            || {
-                for effect in 0..groups {
-                    let bias = bias.group(effect);
-                    for row in 0..rows {
-                        let gradient = &gradient[(effect * rows + row) * columns..][..columns];
-                        let action = action.row(effect, action_of(row));
-                        weights[at(effect, row)] += dot(gradient, action) - dot(gradient, bias);
+        back.pass_on(self.mapped);
+        if back.wants(self.weights.alpha) {
+            let weights = back.gradient(self.weights.alpha);
+            simd(
+                #[inline(always)]
+                || {
+                    for effect in 0..groups {
+                        let bias = bias.group(effect);
+                        for row in 0..rows {
+                            let gradient = &gradient[(effect * rows + row) * columns..][..columns];
+                            let action = action.row(effect, action_of(row));
+                            weights[at(effect, row)] += dot(gradient, action) - dot(gradient, bias);
+                        }
                     }
-                }
-            },
-        );
+                },
+            );
+        }
         let actions = back.gradient(self.action);
         let action_rows = action.shape.rows;
         simd(

@@ -153,11 +153,6 @@ impl CausalNetwork {
         }
     }
 
-    /// The keys `k_i`.
-    pub fn keys(&self) -> Parameter {
-        self.keys
-    }
-
     /// Changes which values are persistent.
     pub fn set_persistence(&mut self, persistence: &Persistence) {
         self.persistence = persistence.clone();

@@ -1,5 +1,6 @@
 //! Measures which inputs a network uses, by the loss of likelihood without them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -39,13 +40,15 @@ const MIN_STANDARD_ERRORS: f64 = 2.5;
 pub(super) struct Probe {
     encoding: Arc<Encoding>,
     rows: Encoded,
+    /// The number of pairs of an effect and a parent.
+    pairs: usize,
     replacements: Vec<Replacement>,
 }
 
-/// Other values of a parent of an effect.
+/// Other values of a parent, the same for all effects beside whose other parents it is replaced.
 struct Replacement {
-    effect: usize,
     state: usize,
+    effects: Vec<usize>,
     /// Encoded as inputs: `[rows, features]`.
     values: Vec<f32>,
 }
@@ -61,22 +64,28 @@ impl Probe {
     ) -> Self {
         let found_only = kind == ModelKind::Causal;
         let order = within_actions(&rows.inputs, seed);
-        let parents = |effect| structure.state_parents(effect).iter().map(move |&s| (effect, s));
-        let pairs: Vec<(usize, usize)> = (0..structure.effects()).flat_map(parents).collect();
-        let watch = Tracker::begin(listener, "prepare", "pairs", pairs.len());
-        let replacement = |&(effect, state): &(usize, usize)| {
-            let found_only = found_only && structure.is_tried(effect, state);
-            let is_beside = |&parent: &usize| {
-                parent == state || !found_only || !structure.is_tried(effect, parent)
-            };
-            let parents: Vec<usize> =
-                structure.state_parents(effect).iter().copied().filter(is_beside).collect();
+        // Effects by the state that is replaced and the parents beside which it is.
+        let mut alike: BTreeMap<(usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
+        for effect in 0..structure.effects() {
+            for &state in structure.state_parents(effect) {
+                let found_only = found_only && structure.is_tried(effect, state);
+                let is_beside = |&parent: &usize| {
+                    parent == state || !found_only || !structure.is_tried(effect, parent)
+                };
+                let parents = structure.state_parents(effect).iter().copied().filter(is_beside);
+                alike.entry((state, parents.collect())).or_default().push(effect);
+            }
+        }
+        let pairs = alike.values().map(Vec::len).sum();
+        let watch = Tracker::begin(listener, "prepare", "pairs", pairs);
+        let replacement = |((state, parents), effects): ((usize, Vec<usize>), Vec<usize>)| {
             let values = exchange(encoding, &rows.inputs, state, &parents, &order);
-            watch.advance(1.0, "");
-            Replacement { effect, state, values }
+            watch.advance(effects.len() as f64, "");
+            Replacement { state, effects, values }
         };
-        let replacements = pairs.par_iter().map(replacement).collect();
-        Self { encoding: Arc::clone(encoding), rows, replacements }
+        let alike: Vec<_> = alike.into_iter().collect();
+        let replacements = alike.into_par_iter().map(replacement).collect();
+        Self { encoding: Arc::clone(encoding), rows, pairs, replacements }
     }
 
     /// The parents that do not matter to a network under an action: `[effects, distinct actions,
@@ -146,24 +155,32 @@ impl Probe {
             |effect| likelihoods(&self.encoding, &self.rows, effect, (&complete, effect));
         let with: Vec<Vec<f64>> = (0..structure.effects()).map(of_effect).collect();
         let done = AtomicUsize::new(0);
-        let loss_of = |&Replacement { effect, state, ref values }: &Replacement| {
+        let rows = inputs.rows();
+        let losses_of = |Replacement { state, effects, values }: &Replacement| {
             let parameters = &member.parameters;
-            let action_of = &inputs.action_of;
-            let rows = inputs.rows();
-            let encodings = network.encode(parameters, state, values, rows);
-            let each_its_own = |row| (row, row);
-            let other =
-                network::Replacement { state, encodings: &encodings, rows, place: each_its_own };
-            let mut without =
-                network.with_other_state(parameters, &common, action_of, effect, &other);
-            self.persist(network, &mut without, effect, (state, values));
-            let without = likelihoods(&self.encoding, &self.rows, effect, (&without, 0));
-            each(1 + done.fetch_add(1, Ordering::Relaxed), self.replacements.len());
-            with[effect].iter().zip(without).map(|(with, without)| with - without).collect()
+            let encodings = network.encode(parameters, *state, values, rows);
+            let loss_of = |&effect: &usize| -> (usize, Vec<f64>) {
+                each(1 + done.fetch_add(1, Ordering::Relaxed), self.pairs);
+                let at = effect * states + state;
+                if !network.reads(&common, inputs, structure, (effect, *state)) {
+                    return (at, vec![0.0; rows]);
+                }
+                let place = |row| (row, row);
+                let other =
+                    network::Replacement { state: *state, encodings: &encodings, rows, place };
+                let action_of = &inputs.action_of;
+                let mut without =
+                    network.with_other_state(parameters, &common, action_of, effect, &other);
+                self.persist(network, &mut without, effect, (*state, values));
+                let without = likelihoods(&self.encoding, &self.rows, effect, (&without, 0));
+                let with = with[effect].iter();
+                (at, with.zip(without).map(|(with, without)| with - without).collect())
+            };
+            effects.par_iter().map(loss_of).collect::<Vec<_>>()
         };
-        let each: Vec<Vec<f64>> = self.replacements.par_iter().map(loss_of).collect();
-        for (Replacement { effect, state, .. }, loss) in self.replacements.iter().zip(each) {
-            losses[effect * states + state] = loss;
+        let found: Vec<_> = self.replacements.par_iter().map(losses_of).collect();
+        for (at, loss) in found.into_iter().flatten() {
+            losses[at] = loss;
         }
         losses
     }

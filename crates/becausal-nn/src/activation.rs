@@ -30,8 +30,17 @@ impl Activation {
     /// `[groups, rows, columns]` to the same.
     pub fn forward(self, tape: &mut Tape<'_>, x: Variable) -> Variable {
         let mut y = tape.scratch(tape.value(x).shape);
-        y.values.copy_from_slice(&tape.value(x).values);
-        self.apply(&mut y.values);
+        let from = &tape.value(x).values;
+        simd(
+            #[inline(always)]
+            || {
+                let values = y.values.iter_mut().zip(from);
+                match self {
+                    Self::Silu => values.for_each(|(y, &x)| *y = x * sigmoid(x)),
+                    Self::Tanh => values.for_each(|(y, &x)| *y = tanh(x)),
+                }
+            },
+        );
         tape.push(y, Activate { activation: self, x })
     }
 
@@ -56,21 +65,22 @@ impl Operation for Activate {
     fn backward(&self, result: Variable, gradient: &mut [f32], back: &mut Backward<'_>) {
         let x = &back.value(self.x).values;
         let y = &back.value(result).values;
-        let dx = back.gradient(self.x);
+        // The gradient of y becomes that of x in place.
         simd(
             #[inline(always)]
             || {
-                let rows = dx.iter_mut().zip(&*gradient).zip(x).zip(y);
+                let rows = gradient.iter_mut().zip(x).zip(y);
                 match self.activation {
-                    Activation::Silu => rows.for_each(|(((dx, dy), &x), &y)| {
+                    Activation::Silu => rows.for_each(|((dy, &x), &y)| {
                         let s = sigmoid(x);
-                        *dx += flush(dy * (s + y * (1.0 - s)));
+                        *dy = flush(*dy * (s + y * (1.0 - s)));
                     }),
                     Activation::Tanh => {
-                        rows.for_each(|(((dx, dy), _), &y)| *dx += flush(dy * (1.0 - y * y)));
+                        rows.for_each(|((dy, _), &y)| *dy = flush(*dy * (1.0 - y * y)));
                     }
                 }
             },
         );
+        back.pass_on(self.x);
     }
 }

@@ -19,6 +19,7 @@ impl Shape {
     }
 
     /// The total number of numbers.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.groups * self.rows * self.columns
@@ -31,6 +32,7 @@ impl Shape {
     }
 
     /// The number of numbers in a group.
+    #[inline]
     #[must_use]
     pub fn group(&self) -> usize {
         self.rows * self.columns
@@ -64,18 +66,21 @@ impl Block {
     }
 
     /// The rows of a group, `[rows, columns]`.
+    #[inline]
     #[must_use]
     pub fn group(&self, group: usize) -> &[f32] {
         &self.values[group * self.shape.group()..][..self.shape.group()]
     }
 
     /// The rows of a group, mutable.
+    #[inline]
     pub fn group_mut(&mut self, group: usize) -> &mut [f32] {
         let size = self.shape.group();
         &mut self.values[group * size..][..size]
     }
 
     /// One row of a group.
+    #[inline]
     #[must_use]
     pub fn row(&self, group: usize, row: usize) -> &[f32] {
         let columns = self.shape.columns;

@@ -72,19 +72,9 @@ impl Distribution {
     /// The log-likelihood of a value. Writes its derivatives with respect to the parameters.
     pub fn log_likelihood(&self, parameters: &[f32], value: f64, derivatives: &mut [f32]) -> f64 {
         match *self {
-            Normal { floor } => {
-                let (mean, deviation, slope) = scale(parameters, floor);
-                let z = (value - mean) / deviation;
-                write(derivatives, [z / deviation, (z * z - 1.0) / deviation * slope]);
-                log_normal_density(z) - deviation.ln()
-            }
+            Normal { floor } => log_normal(scale(parameters, floor), value, derivatives),
             Rounded { half, floor } => {
-                let (mean, deviation, slope) = scale(parameters, floor);
-                let (a, b) = ((value - half - mean) / deviation, (value + half - mean) / deviation);
-                let (log, by_a, by_b) = log_normal_between(a, b);
-                let by_deviation = -(by_a * a + by_b * b) / deviation;
-                write(derivatives, [-(by_a + by_b) / deviation, by_deviation * slope]);
-                log
+                log_rounded(scale(parameters, floor), half, value, derivatives)
             }
             Bernoulli => {
                 let logit = f64::from(parameters[0]);
@@ -108,6 +98,30 @@ impl Distribution {
                 let inner = Normal { floor }.log_likelihood(parameters, raw, derivatives);
                 // d tanh(raw) = 1 - tanh^2 = 4 / (e^raw + e^-raw)^2
                 inner - 2.0 * (std::f64::consts::LN_2 - raw - softplus(-2.0 * raw))
+            }
+        }
+    }
+
+    /// The same, and the [`uncertainty`](Self::uncertainty): together they cost little more than one.
+    pub fn log_likelihood_and_uncertainty(
+        &self,
+        parameters: &[f32],
+        value: f64,
+        derivatives: &mut [f32],
+    ) -> (f64, Option<f64>) {
+        match *self {
+            Normal { floor } => {
+                let scale = scale(parameters, floor);
+                (log_normal(scale, value, derivatives), Some(scale.1))
+            }
+            Rounded { half, floor } => {
+                let scale = scale(parameters, floor);
+                let uncertainty = scale.1.hypot(rounding(half));
+                (log_rounded(scale, half, value, derivatives), Some(uncertainty))
+            }
+            Bernoulli | Categorical(_) | Bounded { .. } => {
+                let log = self.log_likelihood(parameters, value, derivatives);
+                (log, self.uncertainty(parameters))
             }
         }
     }
@@ -147,7 +161,7 @@ impl Distribution {
     #[must_use]
     pub fn uncertainty(&self, parameters: &[f32]) -> Option<f64> {
         let rounding = match self {
-            Rounded { half, .. } => half / 3.0_f64.sqrt(),
+            Rounded { half, .. } => rounding(*half),
             _ => 0.0,
         };
         self.deviation(parameters).map(|deviation| deviation.hypot(rounding))
@@ -307,6 +321,36 @@ impl Distribution {
             }
         }
     }
+}
+
+/// The standard deviation of rounding by at most `half`.
+fn rounding(half: f64) -> f64 {
+    half / 3.0_f64.sqrt()
+}
+
+/// The log-likelihood of a value under a normal distribution with this [`scale`].
+fn log_normal(
+    (mean, deviation, slope): (f64, f64, f64),
+    value: f64,
+    derivatives: &mut [f32],
+) -> f64 {
+    let z = (value - mean) / deviation;
+    write(derivatives, [z / deviation, (z * z - 1.0) / deviation * slope]);
+    log_normal_density(z) - deviation.ln()
+}
+
+/// The log-likelihood of a value under a rounded normal distribution with this [`scale`].
+fn log_rounded(
+    (mean, deviation, slope): (f64, f64, f64),
+    half: f64,
+    value: f64,
+    derivatives: &mut [f32],
+) -> f64 {
+    let (a, b) = ((value - half - mean) / deviation, (value + half - mean) / deviation);
+    let (log, by_a, by_b) = log_normal_between(a, b);
+    let by_deviation = -(by_a * a + by_b * b) / deviation;
+    write(derivatives, [-(by_a + by_b) / deviation, by_deviation * slope]);
+    log
 }
 
 fn write<const N: usize>(into: &mut [f32], values: [f64; N]) {

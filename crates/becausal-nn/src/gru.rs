@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::block::{Block, Shape};
 use super::linear::{Layer, Source, VARIANCE_PRESERVING_GAIN};
-use super::math::{sigmoid, simd, tanh};
+use super::math::{add_scaled, sigmoid, simd, tanh};
 use super::parameters::{Parameter, Parameters};
 use super::tape::{Backward, Operation, Tape, Variable};
 use becausal_core::Stream;
@@ -93,30 +93,51 @@ struct Step {
 
 impl Step {
     fn compute(&self, tape: &Tape<'_>, mut into: Block) -> Block {
-        let Shape { groups, rows, columns: width } = into.shape;
+        let Shape { rows, columns: width, .. } = into.shape;
         let x = tape.value(self.x);
         let previous = self.previous.map(|(h, g)| (tape.value(h), tape.value(g)));
-        let zeros = vec![0.0; 3 * width];
-        for group in 0..groups {
+        let previous = Previous { values: previous, zeros: vec![0.0; 3 * width] };
+        let mut gates = Gates::new(width);
+        for (group, &seen) in self.seen.iter().enumerate() {
             let bias = tape.parameters().of(self.candidate_bias).group(group);
-            for row in 0..rows {
-                let (h, hidden_gates) = match previous {
-                    Some((h, gates)) => (h.row(group, row), gates.row(group, row)),
-                    None => (&zeros[..width], &zeros[..]),
-                };
-                let into = &mut into.values[(group * rows + row) * width..][..width];
-                if self.seen[group] {
-                    step(x.row(group, row), hidden_gates, h, bias, into);
-                } else {
-                    into.copy_from_slice(h);
-                }
-            }
+            let into = into.group_mut(group);
+            simd(
+                #[inline(always)]
+                || {
+                    for (row, into) in into.chunks_exact_mut(width).take(rows).enumerate() {
+                        let (h, hidden_gates) = previous.row(group, row);
+                        if seen {
+                            gates.open(x.row(group, row), hidden_gates, bias);
+                            gates.update(h, into);
+                        } else {
+                            into.copy_from_slice(h);
+                        }
+                    }
+                },
+            );
         }
         into
     }
 }
 
-/// The three gates of a row, each as wide as the hidden state.
+/// The previous hidden states and their contributions to the gates; zeros before the first step.
+struct Previous<'a> {
+    values: Option<(&'a Block, &'a Block)>,
+    zeros: Vec<f32>,
+}
+
+impl Previous<'_> {
+    #[inline]
+    fn row(&self, group: usize, row: usize) -> (&[f32], &[f32]) {
+        match self.values {
+            Some((h, gates)) => (h.row(group, row), gates.row(group, row)),
+            None => (&self.zeros[..self.zeros.len() / 3], &self.zeros),
+        }
+    }
+}
+
+/// The three parts of a row, each as wide as the hidden state.
+#[inline]
 fn split(gates: &[f32]) -> (&[f32], &[f32], &[f32]) {
     let width = gates.len() / 3;
     let (r, rest) = gates.split_at(width);
@@ -124,21 +145,83 @@ fn split(gates: &[f32]) -> (&[f32], &[f32], &[f32]) {
     (r, z, n)
 }
 
-#[expect(clippy::many_single_char_names, reason = "the letters of the equations")]
-fn step(x: &[f32], hidden_gates: &[f32], h: &[f32], bias: &[f32], into: &mut [f32]) {
-    let width = h.len();
-    let ((xr, xz, xn), (hr, hz, hn)) = (split(x), split(hidden_gates));
-    simd(
-        #[inline(always)]
-        || {
-            for i in 0..width {
-                let r = sigmoid(xr[i] + hr[i]);
-                let z = sigmoid(xz[i] + hz[i]);
-                let n = tanh(xn[i] + r * (hn[i] + bias[i]));
-                into[i] = (1.0 - z) * n + z * h[i];
-            }
-        },
-    );
+/// The gates r and z of a row and its candidate n.
+///
+/// Each loop below reads few slices and writes one. A loop over all of them at once is not vectorised,
+/// because the compiler cannot tell that so many slices do not overlap.
+struct Gates {
+    r: Vec<f32>,
+    z: Vec<f32>,
+    n: Vec<f32>,
+}
+
+impl Gates {
+    fn new(width: usize) -> Self {
+        Self { r: vec![0.0; width], z: vec![0.0; width], n: vec![0.0; width] }
+    }
+
+    /// Computes the gates and the candidate from the contributions of x and h.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
+    fn open(&mut self, x: &[f32], hidden_gates: &[f32], bias: &[f32]) {
+        let Self { r, z, n } = self;
+        let ((xr, xz, xn), (hr, hz, hn)) = (split(x), split(hidden_gates));
+        for (r, (x, h)) in r.iter_mut().zip(xr.iter().zip(hr)) {
+            *r = sigmoid(x + h);
+        }
+        for (z, (x, h)) in z.iter_mut().zip(xz.iter().zip(hz)) {
+            *z = sigmoid(x + h);
+        }
+        let hidden = hn.iter().zip(bias);
+        for (n, ((x, r), (h, bias))) in n.iter_mut().zip(xn.iter().zip(r).zip(hidden)) {
+            *n = tanh(x + *r * (h + bias));
+        }
+    }
+
+    /// h' from h.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
+    fn update(&self, h: &[f32], into: &mut [f32]) {
+        for (into, ((z, n), h)) in into.iter_mut().zip(self.z.iter().zip(&self.n).zip(h)) {
+            *into = (1.0 - z) * n + z * h;
+        }
+    }
+
+    /// The gradients of the contributions of x and of h to the gates, `[3 width]` each. `dh` is the
+    /// gradient of h' on input and that of h on output.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
+    #[expect(clippy::similar_names, reason = "the letters of the equations")]
+    fn back(
+        &self,
+        (hidden_gates, h, bias): (&[f32], &[f32], &[f32]),
+        dh: &mut [f32],
+        dx: &mut [f32],
+        dg: &mut [f32],
+    ) {
+        let Self { r, z, n } = self;
+        let (_, _, hn) = split(hidden_gates);
+        let (dxr, rest) = dx.split_at_mut(h.len());
+        let (dxz, dxn) = rest.split_at_mut(h.len());
+        for (dxn, ((dh, z), n)) in dxn.iter_mut().zip(dh.iter().zip(z).zip(n)) {
+            *dxn = dh * (1.0 - z) * (1.0 - n * n);
+        }
+        for (dxz, ((dh, h), (z, n))) in dxz.iter_mut().zip(dh.iter().zip(h).zip(z.iter().zip(n))) {
+            *dxz = dh * (h - n) * z * (1.0 - z);
+        }
+        let hidden = hn.iter().zip(bias);
+        for (dxr, ((dxn, r), (h, bias))) in dxr.iter_mut().zip(dxn.iter().zip(r).zip(hidden)) {
+            *dxr = dxn * (h + bias) * r * (1.0 - r);
+        }
+        let (dg_gates, dg_candidate) = dg.split_at_mut(2 * h.len());
+        for (dg, (dxn, r)) in dg_candidate.iter_mut().zip(dxn.iter().zip(r)) {
+            *dg = dxn * r;
+        }
+        dg_gates.copy_from_slice(&dx[..2 * h.len()]);
+        for (dh, z) in dh.iter_mut().zip(z) {
+            *dh *= z;
+        }
+    }
 }
 
 impl Operation for Step {
@@ -146,31 +229,37 @@ impl Operation for Step {
         let Shape { groups, rows, columns: width } = back.value(result).shape;
         let x = back.value(self.x);
         let previous = self.previous.map(|(h, g)| (back.value(h), back.value(g)));
-        let zeros = vec![0.0; 3 * width];
-        // Gradients of the contributions of x and h to the gates, row by row.
-        let (mut dx, mut dg) = (vec![0.0; 3 * width], vec![0.0; 3 * width]);
+        let previous = Previous { values: previous, zeros: vec![0.0; 3 * width] };
+        // Gradients of the contributions of x and h to the gates of a group.
+        let size = rows * 3 * width;
+        let (mut dx, mut dg) = (vec![0.0; size], vec![0.0; size]);
+        let mut gates = Gates::new(width);
         for group in (0..groups).filter(|&group| self.seen[group]) {
             let bias = back.parameters.of(self.candidate_bias).group(group);
-            for row in 0..rows {
-                let at = group * rows + row;
-                let dh = &mut gradient[at * width..][..width];
-                let (h, hidden_gates) = match previous {
-                    Some((h, gates)) => (h.row(group, row), gates.row(group, row)),
-                    None => (&zeros[..width], &zeros[..]),
-                };
-                step_back(x.row(group, row), hidden_gates, h, bias, dh, &mut dx, &mut dg);
-                add(&mut back.gradient(self.x)[at * 3 * width..][..3 * width], &dx);
-                let db = &mut back.learned.of_mut(self.candidate_bias)[group * width..][..width];
-                add(db, &dg[2 * width..]);
-                if let Some((_, gates)) = self.previous {
-                    add(&mut back.gradient(gates)[at * 3 * width..][..3 * width], &dg);
-                }
+            let dh = &mut gradient[group * rows * width..][..rows * width];
+            let db = &mut back.learned.of_mut(self.candidate_bias)[group * width..][..width];
+            simd(
+                #[inline(always)]
+                || {
+                    let rows = dh.chunks_exact_mut(width).enumerate();
+                    let into = dx.chunks_exact_mut(3 * width).zip(dg.chunks_exact_mut(3 * width));
+                    for ((row, dh), (dx, dg)) in rows.zip(into) {
+                        let (h, hidden_gates) = previous.row(group, row);
+                        gates.open(x.row(group, row), hidden_gates, bias);
+                        gates.back((hidden_gates, h, bias), dh, dx, dg);
+                        add_scaled(db, 1.0, &dg[2 * width..]);
+                    }
+                },
+            );
+            add(&mut back.gradient(self.x)[group * size..][..size], &dx);
+            if let Some((_, gates)) = self.previous {
+                add(&mut back.gradient(gates)[group * size..][..size], &dg);
             }
         }
         // The previous hidden state gets z times the gradient where a variable was read, and the
         // whole gradient elsewhere.
         if let Some((h, _)) = self.previous {
-            add(back.gradient(h), gradient);
+            back.pass_on(h);
         }
     }
 }
@@ -178,43 +267,6 @@ impl Operation for Step {
 fn add(into: &mut [f32], values: &[f32]) {
     simd(
         #[inline(always)]
-        || into.iter_mut().zip(values).for_each(|(into, value)| *into += value),
-    );
-}
-
-/// The gradients of the gates of a row. `dh` is the gradient of h' on input and that of h on
-/// output.
-#[expect(clippy::many_single_char_names, reason = "the letters of the equations")]
-fn step_back(
-    x: &[f32],
-    hidden_gates: &[f32],
-    h: &[f32],
-    bias: &[f32],
-    dh: &mut [f32],
-    dx: &mut [f32],
-    dg: &mut [f32],
-) {
-    let width = h.len();
-    let ((xr, xz, xn), (hr, hz, hn)) = (split(x), split(hidden_gates));
-    let (dxr, rest) = dx.split_at_mut(width);
-    let (dxz, dxn) = rest.split_at_mut(width);
-    simd(
-        #[inline(always)]
-        || {
-            for i in 0..width {
-                let r = sigmoid(xr[i] + hr[i]);
-                let z = sigmoid(xz[i] + hz[i]);
-                let candidate = hn[i] + bias[i];
-                let n = tanh(xn[i] + r * candidate);
-                let dn = dh[i] * (1.0 - z) * (1.0 - n * n);
-                dxz[i] = dh[i] * (h[i] - n) * z * (1.0 - z);
-                dxr[i] = dn * candidate * r * (1.0 - r);
-                dxn[i] = dn;
-                dg[i] = dxr[i];
-                dg[width + i] = dxz[i];
-                dg[2 * width + i] = dn * r;
-                dh[i] *= z;
-            }
-        },
+        || add_scaled(into, 1.0, values),
     );
 }

@@ -51,6 +51,18 @@ impl Likelihood {
         self
     }
 
+    /// The factor of the gradient of a value with this standard deviation.
+    fn factor(&self, deviation: f64) -> f64 {
+        // The usual exponents, without the general power.
+        if self.balance == 1.0 {
+            deviation
+        } else if self.balance == 0.0 {
+            1.0
+        } else {
+            deviation.powf(self.balance)
+        }
+    }
+
     /// Minus the mean log-likelihood of a row, summed over the heads: `[1, 1, 1]`.
     ///
     /// `outputs` is `[groups, rows, columns]`, `targets` the observed values `[heads, rows, 1]`.
@@ -67,10 +79,13 @@ impl Likelihood {
                 let slopes = &mut slopes.values[from..][..head.distribution.parameters()];
                 let parameters = head.parameters(values, row);
                 let target = f64::from(target);
-                loss -= one_row * head.distribution.log_likelihood(parameters, target, slopes);
-                if let Some(deviation) = head.distribution.uncertainty(parameters) {
+                let distribution = head.distribution;
+                let (log, uncertainty) =
+                    distribution.log_likelihood_and_uncertainty(parameters, target, slopes);
+                loss -= one_row * log;
+                if let Some(deviation) = uncertainty {
                     #[expect(clippy::cast_possible_truncation, reason = "single precision")]
-                    let factor = deviation.powf(self.balance) as f32;
+                    let factor = self.factor(deviation) as f32;
                     for slope in slopes {
                         *slope *= factor;
                     }

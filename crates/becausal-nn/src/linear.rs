@@ -3,7 +3,7 @@
 use super::block::Shape;
 use super::math::simd;
 use super::parameters::{Parameter, Parameters};
-use super::product::{Transposed, add_product, product};
+use super::product::{Transposed, add_product, product, product_plus_row};
 use super::tape::{Backward, Operation, Tape, Variable};
 use becausal_core::Stream;
 
@@ -113,17 +113,10 @@ impl Layer {
         let weight = parameters.of(self.weight);
         let Shape { rows: inputs, columns: outputs, .. } = weight.shape;
         let weight = (weight.group(group), inputs, outputs, Transposed::No);
-        product((x, rows, inputs, Transposed::No), weight, y);
-        if let Some(bias) = self.bias {
-            let bias = parameters.of(bias).group(group);
-            simd(
-                #[inline(always)]
-                || {
-                    for row in y.chunks_exact_mut(outputs.max(1)) {
-                        row.iter_mut().zip(bias).for_each(|(y, bias)| *y += bias);
-                    }
-                },
-            );
+        let x = (x, rows, inputs, Transposed::No);
+        match self.bias {
+            Some(bias) => product_plus_row(x, weight, parameters.of(bias).group(group), y),
+            None => product(x, weight, y),
         }
     }
 }
@@ -165,12 +158,21 @@ impl Operation for Linear {
                     },
                 );
             }
-            if back.wants(self.x) {
-                let size = rows * inputs;
-                let dx = &mut back.gradient(self.x)[read * size..][..size];
-                let weight = (weight.group(group), inputs, outputs, Transposed::Yes);
-                add_product((dy, rows, outputs, Transposed::No), weight, dx);
-            }
+        }
+        if !back.wants(self.x) {
+            return;
+        }
+        let (dx, untouched) = match self.source {
+            Source::Each => back.gradient_or_untouched(self.x),
+            Source::Shared(_) => (back.gradient(self.x), false),
+        };
+        for group in 0..groups {
+            let dy = (&gradient[group * rows * outputs..][..rows * outputs], rows, outputs);
+            let size = rows * inputs;
+            let dx = &mut dx[read_group(self.source, group) * size..][..size];
+            let weight = (weight.group(group), inputs, outputs, Transposed::Yes);
+            let multiply = if untouched { product } else { add_product };
+            multiply((dy.0, dy.1, dy.2, Transposed::No), weight, dx);
         }
     }
 }

@@ -3,7 +3,8 @@
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2};
 
-use super::wide_product;
+use super::math::simd;
+use super::wide_product::{self, Onto};
 
 /// Whether a matrix is transposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub type Matrix<'a> = (&'a [f32], usize, usize, Transposed);
 /// # Panics
 /// When the shapes do not match.
 pub fn product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
-    if !wide_product::multiply(left, right, false, into) {
+    if !wide_product::multiply(left, right, Onto::Nothing, into) {
         multiply(left, right, 0.0, into);
     }
 }
@@ -32,9 +33,25 @@ pub fn product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
 /// # Panics
 /// When the shapes do not match.
 pub fn add_product(left: Matrix<'_>, right: Matrix<'_>, into: &mut [f32]) {
-    if !wide_product::multiply(left, right, true, into) {
+    if !wide_product::multiply(left, right, Onto::Itself, into) {
         multiply(left, right, 1.0, into);
     }
+}
+
+/// `into = left * right`, plus `row` in every row.
+pub(super) fn product_plus_row(left: Matrix<'_>, right: Matrix<'_>, row: &[f32], into: &mut [f32]) {
+    if wide_product::multiply(left, right, Onto::Row(row), into) {
+        return;
+    }
+    multiply(left, right, 0.0, into);
+    simd(
+        #[inline(always)]
+        || {
+            for line in into.chunks_exact_mut(row.len().max(1)) {
+                line.iter_mut().zip(row).for_each(|(value, add)| *value += add);
+            }
+        },
+    );
 }
 
 /// The product by `matrixmultiply`, on any processor.

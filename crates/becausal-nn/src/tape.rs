@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::block::{Block, Shape};
+use super::math::{add_scaled, simd};
 use super::parameters::{Gradients, Parameters};
 
 /// A value on a [`Tape`].
@@ -120,6 +121,11 @@ impl<'p> Tape<'p> {
         Variable(self.values.len() - 1)
     }
 
+    /// Takes a result as given: nothing is learned through it.
+    pub fn hold(&mut self, variable: Variable) {
+        self.operations[variable.0] = None;
+    }
+
     /// Adds the gradients of the sum of all numbers in `loss` to `gradients`.
     ///
     /// # Panics
@@ -135,13 +141,17 @@ impl<'p> Tape<'p> {
                 wanted: self.operations.iter().map(Option::is_some).collect(),
                 pool: &mut self.pool,
             },
+            passed_on_to: None,
         };
         back.gradients.of(loss, self.values[loss.0].shape).fill(1.0);
         for at in (0..=loss.0).rev() {
             let Some(operation) = &self.operations[at] else { continue };
             let Some(mut gradient) = back.gradients.gradients[at].take() else { continue };
             operation.backward(Variable(at), &mut gradient, &mut back);
-            back.gradients.pool.give(gradient);
+            match back.passed_on_to.take() {
+                Some(to) => back.gradients.receive(to, gradient),
+                None => back.gradients.pool.give(gradient),
+            }
         }
     }
 
@@ -167,6 +177,8 @@ pub struct Backward<'a> {
     pub learned: &'a mut Gradients,
     /// Gradients of the values, to add to.
     pub gradients: ValueGradients<'a>,
+    /// See [`pass_on`](Self::pass_on).
+    passed_on_to: Option<Variable>,
 }
 
 impl<'a> Backward<'a> {
@@ -186,6 +198,20 @@ impl<'a> Backward<'a> {
     pub fn gradient(&mut self, variable: Variable) -> &mut [f32] {
         self.gradients.of(variable, self.values[variable.0].shape)
     }
+
+    /// The gradient of a value, and whether it is untouched: then its numbers are *arbitrary*, and all of
+    /// them must be overwritten. Otherwise it is to be added to.
+    ///
+    /// Most values are read by one operation, so this saves filling with zeros and adding to them.
+    pub fn gradient_or_untouched(&mut self, variable: Variable) -> (&mut [f32], bool) {
+        self.gradients.or_untouched(variable, self.values[variable.0].shape)
+    }
+
+    /// Says that the gradient of the result, as the operation leaves it, is to be added to that of an input
+    /// of the same shape. Where nothing was added to it yet, its memory is handed over.
+    pub fn pass_on(&mut self, input: Variable) {
+        self.passed_on_to = Some(input);
+    }
 }
 
 /// The gradients of the values of a tape.
@@ -197,12 +223,31 @@ pub struct ValueGradients<'a> {
 
 impl ValueGradients<'_> {
     fn of(&mut self, variable: Variable, shape: Shape) -> &mut [f32] {
-        let pool = &mut *self.pool;
-        self.gradients[variable.0].get_or_insert_with(|| {
-            let mut fresh = pool.take(shape.len());
-            fresh.fill(0.0);
-            fresh
-        })
+        let (gradient, untouched) = self.or_untouched(variable, shape);
+        if untouched {
+            gradient.fill(0.0);
+        }
+        gradient
+    }
+
+    /// Adds to the gradient of a value.
+    fn receive(&mut self, variable: Variable, gradient: Vec<f32>) {
+        match &mut self.gradients[variable.0] {
+            Some(sum) => {
+                simd(
+                    #[inline(always)]
+                    || add_scaled(sum, 1.0, &gradient),
+                );
+                self.pool.give(gradient);
+            }
+            untouched => *untouched = Some(gradient),
+        }
+    }
+
+    fn or_untouched(&mut self, variable: Variable, shape: Shape) -> (&mut [f32], bool) {
+        let gradient = &mut self.gradients[variable.0];
+        let untouched = gradient.is_none();
+        (gradient.get_or_insert_with(|| self.pool.take(shape.len())), untouched)
     }
 }
 

@@ -6,10 +6,15 @@
 
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::__m256;
 use std::cell::RefCell;
 
+#[cfg(target_arch = "x86_64")]
+use pulp::x86::V4;
 use pulp::{Simd, WithSimd};
 
+use super::math::simd;
 use super::product::{Matrix, Transposed};
 
 /// Rows of a tile. With two vectors a row its sums take 16 of the 32 vector registers.
@@ -18,25 +23,45 @@ const TILE_ROWS: usize = 8;
 /// Numbers in a vector. Products whose columns are no multiple of it are left to `matrixmultiply`.
 const LANES: usize = 16;
 
-/// The most numbers of the right matrix: 64 kB. Larger matrices are better copied in parts.
-const MAX_RIGHT: usize = 1 << 14;
+/// The most numbers of the right matrix: 256 kB, the dense network's. A strip of it as wide as a tile
+/// stays in the fastest cache while the rows pass.
+const MAX_RIGHT: usize = 1 << 16;
 
 /// The most terms of a sum. `matrixmultiply` adds up 256 terms at a time, so longer sums would differ
 /// from its sums in their last bits.
 const MAX_TERMS: usize = 256;
+
+/// Rows and columns of a tile that is transposed in registers.
+const SIDE: usize = 8;
 
 thread_local! {
     /// Memory for a transposed right matrix.
     static RIGHT: RefCell<Vec<f32>> = RefCell::default();
 }
 
-/// Computes `into = left * right`, or adds the product if `keep`. Returns whether it did: the
+/// What a product is added to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Onto<'a> {
+    /// Nothing: what was there is overwritten.
+    Nothing,
+    /// What is there.
+    Itself,
+    /// The same numbers in every row.
+    Row(&'a [f32]),
+}
+
+/// Computes `into = left * right`, plus what it is added to. Returns whether it did: the
 /// processor must have vectors of 16 numbers, and the shapes must suit them.
 ///
 /// Every number is a sum in the order of the rows of `right`, each term fused, as in
 /// `matrixmultiply`: the bits are the same.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn multiply(left: Matrix<'_>, right: Matrix<'_>, keep: bool, into: &mut [f32]) -> bool {
+pub(super) fn multiply(
+    left: Matrix<'_>,
+    right: Matrix<'_>,
+    onto: Onto<'_>,
+    into: &mut [f32],
+) -> bool {
     let (rows, inner) = extent(&left);
     let (right_rows, columns) = extent(&right);
     assert_eq!(inner, right_rows, "the columns of the left matrix are the rows of the right one");
@@ -45,18 +70,18 @@ pub(super) fn multiply(left: Matrix<'_>, right: Matrix<'_>, keep: bool, into: &m
     if is_empty || columns % LANES != 0 || inner > MAX_TERMS || right.0.len() > MAX_RIGHT {
         return false;
     }
-    let pulp::Arch::V4(simd) = pulp::Arch::new() else { return false };
+    let pulp::Arch::V4(instructions) = pulp::Arch::new() else { return false };
     let by_columns = left.3 == Transposed::Yes;
     let mut work = |right: &[f32]| {
         let left = Left { values: left.0, by_columns, rows, inner };
-        Simd::vectorize(simd, Multiply { left, right, columns, keep, into: &mut *into });
+        Simd::vectorize(instructions, Multiply { left, right, columns, onto, into: &mut *into });
     };
     match right.3 {
         Transposed::No => work(right.0),
         Transposed::Yes => RIGHT.with_borrow_mut(|memory| {
             memory.resize(right.0.len().max(memory.len()), 0.0);
             let memory = &mut memory[..right.0.len()];
-            transpose(right.0, columns, inner, memory);
+            transpose(instructions, right.0, columns, inner, memory);
             work(memory);
         }),
     }
@@ -65,7 +90,7 @@ pub(super) fn multiply(left: Matrix<'_>, right: Matrix<'_>, keep: bool, into: &m
 
 /// Other processors have no vectors of 16 numbers.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn multiply(_: Matrix<'_>, _: Matrix<'_>, _: bool, _: &mut [f32]) -> bool {
+pub(super) fn multiply(_: Matrix<'_>, _: Matrix<'_>, _: Onto<'_>, _: &mut [f32]) -> bool {
     false
 }
 
@@ -78,17 +103,70 @@ fn extent(&(_, rows, columns, transposed): &Matrix<'_>) -> (usize, usize) {
 }
 
 /// From `[rows, columns]` to `[columns, rows]`.
-fn transpose(from: &[f32], rows: usize, columns: usize, into: &mut [f32]) {
-    /// Rows at a time: eight numbers side by side are half a cache line.
-    const STRIP: usize = 8;
-    for top in (0..rows).step_by(STRIP) {
-        let bottom = rows.min(top + STRIP);
-        for column in 0..columns {
-            for row in top..bottom {
-                into[column * rows + row] = from[row * columns + column];
+#[cfg(target_arch = "x86_64")]
+fn transpose(instructions: V4, from: &[f32], rows: usize, columns: usize, into: &mut [f32]) {
+    simd(
+        #[inline(always)]
+        || {
+            for top in (0..rows).step_by(SIDE) {
+                for left in (0..columns).step_by(SIDE) {
+                    if top + SIDE > rows || left + SIDE > columns {
+                        for row in top..rows.min(top + SIDE) {
+                            for column in left..columns.min(left + SIDE) {
+                                into[column * rows + row] = from[row * columns + column];
+                            }
+                        }
+                        continue;
+                    }
+                    let mut tile = [[0.0; SIDE]; SIDE];
+                    for (row, line) in tile.iter_mut().enumerate() {
+                        line.copy_from_slice(&from[(top + row) * columns + left..][..SIDE]);
+                    }
+                    for (column, line) in transposed(instructions, tile).iter().enumerate() {
+                        into[(left + column) * rows + top..][..SIDE].copy_from_slice(line);
+                    }
+                }
             }
-        }
-    }
+        },
+    );
+}
+
+/// A transposed tile. The rows are interleaved by pairs, then by fours, and then their halves are
+/// exchanged: 24 instructions instead of 64 loads and 64 stores.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
+#[expect(clippy::many_single_char_names, reason = "the eight rows of a tile")]
+fn transposed(instructions: V4, tile: [[f32; SIDE]; SIDE]) -> [[f32; SIDE]; SIDE] {
+    let avx = instructions.avx;
+    let [a, b, c, d, e, f, g, h] = tile.map(pulp::cast::<[f32; SIDE], __m256>);
+    let (ab, cd) = (avx._mm256_unpacklo_ps(a, b), avx._mm256_unpacklo_ps(c, d));
+    let (ef, gh) = (avx._mm256_unpacklo_ps(e, f), avx._mm256_unpacklo_ps(g, h));
+    let (ab2, cd2) = (avx._mm256_unpackhi_ps(a, b), avx._mm256_unpackhi_ps(c, d));
+    let (ef2, gh2) = (avx._mm256_unpackhi_ps(e, f), avx._mm256_unpackhi_ps(g, h));
+    let top = [
+        avx._mm256_shuffle_ps::<0x44>(ab, cd),
+        avx._mm256_shuffle_ps::<0xEE>(ab, cd),
+        avx._mm256_shuffle_ps::<0x44>(ab2, cd2),
+        avx._mm256_shuffle_ps::<0xEE>(ab2, cd2),
+    ];
+    let bottom = [
+        avx._mm256_shuffle_ps::<0x44>(ef, gh),
+        avx._mm256_shuffle_ps::<0xEE>(ef, gh),
+        avx._mm256_shuffle_ps::<0x44>(ef2, gh2),
+        avx._mm256_shuffle_ps::<0xEE>(ef2, gh2),
+    ];
+    [
+        avx._mm256_permute2f128_ps::<0x20>(top[0], bottom[0]),
+        avx._mm256_permute2f128_ps::<0x20>(top[1], bottom[1]),
+        avx._mm256_permute2f128_ps::<0x20>(top[2], bottom[2]),
+        avx._mm256_permute2f128_ps::<0x20>(top[3], bottom[3]),
+        avx._mm256_permute2f128_ps::<0x31>(top[0], bottom[0]),
+        avx._mm256_permute2f128_ps::<0x31>(top[1], bottom[1]),
+        avx._mm256_permute2f128_ps::<0x31>(top[2], bottom[2]),
+        avx._mm256_permute2f128_ps::<0x31>(top[3], bottom[3]),
+    ]
+    .map(pulp::cast::<__m256, [f32; SIDE]>)
 }
 
 #[derive(Clone, Copy)]
@@ -104,7 +182,7 @@ struct Multiply<'a> {
     left: Left<'a>,
     right: &'a [f32],
     columns: usize,
-    keep: bool,
+    onto: Onto<'a>,
     into: &'a mut [f32],
 }
 
@@ -114,7 +192,7 @@ impl WithSimd for Multiply<'_> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { left, right, columns, keep, into } = self;
+        let Self { left, right, columns, onto, into } = self;
         let mut column = 0;
         while column < columns {
             let pair = column + 2 * S::F32_LANES <= columns;
@@ -122,7 +200,7 @@ impl WithSimd for Multiply<'_> {
             while row < left.rows {
                 let full = row + TILE_ROWS <= left.rows;
                 let place = (row, column);
-                let to = (&mut *into, columns, keep);
+                let to = (&mut *into, columns, onto);
                 match (full, pair) {
                     (true, true) => tile::<S, TILE_ROWS, 2>(simd, left, right, place, to),
                     (true, false) => tile::<S, TILE_ROWS, 1>(simd, left, right, place, to),
@@ -144,7 +222,7 @@ fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(
     left: Left<'_>,
     right: &[f32],
     (row, column): (usize, usize),
-    (into, columns, keep): (&mut [f32], usize, bool),
+    (into, columns, onto): (&mut [f32], usize, Onto<'_>),
 ) {
     let width = VECTORS * S::F32_LANES;
     let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
@@ -178,7 +256,14 @@ fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(
     for r in 0..ROWS {
         let into = S::as_mut_simd_f32s(&mut into[(row + r) * columns + column..][..width]).0;
         for v in 0..VECTORS {
-            into[v] = if keep { simd.add_f32s(into[v], sums[r][v]) } else { sums[r][v] };
+            into[v] = match onto {
+                Onto::Nothing => sums[r][v],
+                Onto::Itself => simd.add_f32s(into[v], sums[r][v]),
+                Onto::Row(values) => {
+                    let values = S::as_simd_f32s(&values[column..][..width]).0;
+                    simd.add_f32s(sums[r][v], values[v])
+                }
+            };
         }
     }
 }
@@ -191,9 +276,15 @@ mod tests {
     #[test]
     fn the_bits_are_those_of_the_other_product() {
         let number = |at: usize| ((at * 37 % 101) as f32 - 50.0) / 17.0;
-        for (rows, inner, columns) in
-            [(8, 64, 64), (13, 5, 48), (1, 7, 16), (70, 3, 32), (6, 32, 96), (64, 256, 64)]
-        {
+        for (rows, inner, columns) in [
+            (8, 64, 64),
+            (13, 5, 48),
+            (1, 7, 16),
+            (70, 3, 32),
+            (6, 32, 96),
+            (64, 256, 64),
+            (24, 256, 256),
+        ] {
             let left: Vec<f32> = (0..rows * inner).map(number).collect();
             let right: Vec<f32> = (0..inner * columns).map(|at| number(at + 5)).collect();
             for (a, b) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -207,12 +298,19 @@ mod tests {
                 } else {
                     (&right[..], inner, columns, Transposed::No)
                 };
-                for keep in [false, true] {
+                let row: Vec<f32> = (0..columns).map(|at| number(at + 3)).collect();
+                for onto in [Onto::Nothing, Onto::Itself, Onto::Row(&row)] {
+                    let keep = if onto == Onto::Itself { 1.0 } else { 0.0 };
                     let mut expected = vec![0.5; rows * columns];
-                    other(left, right, if keep { 1.0 } else { 0.0 }, &mut expected);
+                    other(left, right, keep, &mut expected);
+                    if let Onto::Row(row) = onto {
+                        for line in expected.chunks_exact_mut(columns) {
+                            line.iter_mut().zip(row).for_each(|(value, add)| *value += add);
+                        }
+                    }
                     let mut found = vec![0.5; rows * columns];
-                    if multiply(left, right, keep, &mut found) {
-                        assert_eq!(found, expected, "{rows} {inner} {columns} {a} {b} {keep}");
+                    if multiply(left, right, onto, &mut found) {
+                        assert_eq!(found, expected, "{rows} {inner} {columns} {a} {b} {onto:?}");
                     }
                 }
             }
