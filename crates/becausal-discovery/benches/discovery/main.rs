@@ -1,4 +1,4 @@
-//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|lander|speed`,
+//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|lander|speed|speed-lander|speed-largest`,
 //! with `truth-fresh` for other seeds of the known graphs, and `family NAME FIRST COUNT` for other worlds of a family.
 
 mod calibration;
@@ -67,8 +67,11 @@ fn main() {
         let files: Vec<String> = arguments.iter().filter(is_file).cloned().collect();
         lander::lander(&files);
     }
-    if wanted("speed") {
-        speed();
+    if wanted("speed") || wanted("speed-lander") {
+        lander_speed();
+    }
+    if wanted("speed") || wanted("speed-largest") {
+        chain_speed(wanted("speed"));
     }
 }
 
@@ -332,30 +335,30 @@ fn chain(count: usize, rows: usize) -> Transitions {
     data
 }
 
-/// The time and memory for more variables and rows.
-fn speed() {
-    let timed = |data: &Transitions| {
-        let (started, before) = (Instant::now(), processor_seconds());
-        let graph = graph(data, Method::Auto);
-        (graph, started.elapsed().as_secs_f64(), processor_seconds() - before)
-    };
+/// Finds a graph; gives it, the seconds that passed, and those of the processor.
+fn timed(data: &Transitions) -> (CausalGraph, f64, f64) {
+    let (started, before) = (Instant::now(), processor_seconds());
+    let graph = graph(data, Method::Auto);
+    (graph, started.elapsed().as_secs_f64(), processor_seconds() - before)
+}
+
+/// The time for many rows of the lander.
+fn lander_speed() {
     let (found, seconds, processor) = timed(&record("LunarLanderContinuous-v3", 150_000, 0));
     println!(
-        "LunarLanderContinuous-v3, 150,000 rows, {} pairs: {seconds:.2} s, {processor:.2} s of processor time",
-        found.pairs().len()
+        "LunarLanderContinuous-v3, 150,000 rows, {} pairs: {seconds:.2} s, {processor:.2} s of processor time, {} edges",
+        found.pairs().len(),
+        found.edges().count()
     );
+}
+
+/// The time and memory for more variables and rows, or for the most of both alone.
+fn chain_speed(all: bool) {
+    const LARGEST: (usize, usize) = (50, 1_000_000);
+    let sizes =
+        [10_000, 100_000, 1_000_000].into_iter().flat_map(|rows| [10, 20, 50].map(|n| (n, rows)));
     println!("{:>4} {:>9} {:>9} {:>9} {:>12}", "n", "rows", "seconds", "processor", "memory (MiB)");
-    for (count, rows) in [
-        (10, 10_000),
-        (20, 10_000),
-        (50, 10_000),
-        (10, 100_000),
-        (20, 100_000),
-        (50, 100_000),
-        (10, 1_000_000),
-        (20, 1_000_000),
-        (50, 1_000_000),
-    ] {
+    for (count, rows) in sizes.filter(|&size| all || size == LARGEST) {
         let (graph, seconds, processor) = timed(&chain(count, rows));
         println!(
             "{count:>4} {rows:>9} {seconds:>9.2} {processor:>9.2} {:>12}   {} edges",
