@@ -1,5 +1,6 @@
 //! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|lander|speed|speed-lander|speed-largest`,
-//! with `truth-fresh` for other seeds of the known graphs, and `family NAME FIRST COUNT` for other worlds of a family.
+//! with `truth-fresh` for other seeds of the known graphs, `family NAME FIRST COUNT` for other worlds of a family,
+//! and `calibration-of CASE COUNT` for more repetitions of one case.
 
 mod calibration;
 mod lander;
@@ -23,13 +24,22 @@ fn main() {
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|a| a == name);
-    // family NAME FIRST COUNT: worlds of one development or practice family.
+    // family NAME FIRST COUNT: worlds of one family. Those of test families from 1000 on are for the end.
     if let [command, name, first, count] = arguments.as_slice()
         && command == "family"
     {
-        let known = families(false).iter().chain(&PRACTICE);
+        let known = families(false).iter().chain(&PRACTICE).chain(families(true));
         let family: Vec<&str> = known.copied().filter(|family| family == name).collect();
         worlds(&family, first.parse().expect("a seed"), count.parse().expect("a count"));
+    }
+    // calibration-of CASE COUNT: more repetitions of one case without an effect.
+    if let [command, name, count] = arguments.as_slice()
+        && command == "calibration-of"
+    {
+        let case = calibration::CASES.into_iter().find(|case| format!("{case:?}") == *name);
+        let alphas = [0.001, 0.05, 0.2, 0.5];
+        let count = count.parse().expect("a count");
+        println!("{name} {}", shares(case.expect("a case"), false, count, &alphas));
     }
     if wanted("truth") {
         truth(0);
@@ -249,12 +259,6 @@ fn calibration() {
         "{:16} {:>6} {:>6} {:>6} {:>6}  {:>6} {:>6}",
         "", ".001", ".05", ".2", ".5", ".001", ".05"
     );
-    let shares = |case: Case, effect: bool, repetitions: u64, alphas: &[f64]| -> String {
-        let seeds = if effect { 10_000..10_000 + repetitions } else { 0..repetitions };
-        let p: Vec<f64> = seeds.map(|seed| calibration::p_value(case, effect, seed)).collect();
-        let share = |alpha: &f64| p.iter().filter(|p| *p <= alpha).count() as f64 / p.len() as f64;
-        alphas.iter().map(|alpha| format!("{:>6.4}", share(alpha))).collect::<Vec<_>>().join(" ")
-    };
     for case in calibration::CASES {
         println!(
             "{:16} {}  {}",
@@ -265,6 +269,14 @@ fn calibration() {
     }
     let many = shares(Case::Independent, false, MANY, &[0.001, 0.05]);
     println!("Independent, {MANY} repetitions: at most .001 and .05 {many}");
+}
+
+/// The shares of p-values that are at most each alpha.
+fn shares(case: Case, effect: bool, repetitions: u64, alphas: &[f64]) -> String {
+    let seeds = if effect { 10_000..10_000 + repetitions } else { 0..repetitions };
+    let p: Vec<f64> = seeds.map(|seed| calibration::p_value(case, effect, seed)).collect();
+    let share = |alpha: &f64| p.iter().filter(|p| *p <= alpha).count() as f64 / p.len() as f64;
+    alphas.iter().map(|alpha| format!("{:>6.4}", share(alpha))).collect::<Vec<_>>().join(" ")
 }
 
 /// AimTest's 100 edges by action, found in both ways.
