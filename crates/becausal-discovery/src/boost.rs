@@ -34,21 +34,52 @@ impl Growth {
     }
 }
 
+/// Rows with a bin of at most `bin` in a column go to the left, the others to the right.
 #[derive(Debug, Clone, Copy)]
-enum Node {
-    /// Rows with a bin of at most `bin` go to `left`, the others to the node after `left`.
-    Split {
-        column: u32,
-        bin: u8,
-        left: u32,
-    },
-    Leaf(f64),
+struct Fork {
+    column: u32,
+    bin: u8,
+}
+
+impl Fork {
+    /// Sends all rows to the left.
+    const NONE: Self = Self { column: 0, bin: u8::MAX };
+}
+
+/// A tree whose leaves all lie at the same depth: the way to a leaf needs no decisions but the forks', which
+/// a processor can prepare for several rows at a time. The children of node n are 2 n + 1 and 2 n + 2.
+#[derive(Debug, Clone)]
+struct Tree {
+    forks: Vec<Fork>,
+    values: Vec<f64>,
+}
+
+impl Tree {
+    fn new(depth: usize) -> Self {
+        Self { forks: vec![Fork::NONE; (1 << depth) - 1], values: vec![0.0; 1 << depth] }
+    }
+
+    /// Makes all rows that reach a node get this value.
+    fn set(&mut self, mut node: usize, value: f64) {
+        while node < self.forks.len() {
+            node = 2 * node + 1;
+        }
+        self.values[node - self.forks.len()] = value;
+    }
+
+    fn predict(&self, row: &[u8]) -> f64 {
+        let mut node = 0;
+        while let Some(fork) = self.forks.get(node) {
+            node = 2 * node + 1 + usize::from(row[fork.column as usize] > fork.bin);
+        }
+        self.values[node - self.forks.len()]
+    }
 }
 
 /// Trees whose predictions add up.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ensemble {
-    trees: Vec<Vec<Node>>,
+    trees: Vec<Tree>,
     /// The reduction of the sum of squares by the splits on each column.
     gains: Vec<f64>,
 }
@@ -64,33 +95,20 @@ impl Ensemble {
         growth: &Growth,
     ) -> Self {
         let mut builder = Builder::new(bins, rows, allowed, growth);
-        let mut ensemble = Self::default();
-        while ensemble.trees.len() < growth.trees {
-            let tree = builder.tree(target);
-            if tree.len() < 3 {
-                break;
-            }
-            ensemble.trees.push(tree);
-        }
-        ensemble.gains = builder.gains;
-        ensemble
+        let trees = (0..growth.trees).map_while(|_| builder.tree(target)).collect();
+        Self { trees, gains: builder.gains }
     }
 
-    /// The sum of the trees' predictions for a row of bins.
-    pub(super) fn predict(&self, row: &[u8]) -> f64 {
-        let mut sum = 0.0;
+    /// The sum of the trees' predictions for each of some rows, tree by tree: one tree at a time fits the
+    /// fastest memory.
+    pub(super) fn predict(&self, bins: &Bins, rows: &[u32]) -> Vec<f64> {
+        let mut sums = vec![0.0; rows.len()];
         for tree in &self.trees {
-            let mut node = 0;
-            sum += loop {
-                match tree[node] {
-                    Node::Leaf(value) => break value,
-                    Node::Split { column, bin, left } => {
-                        node = left as usize + usize::from(row[column as usize] > bin);
-                    }
-                }
-            };
+            for (sum, &row) in sums.iter_mut().zip(rows) {
+                *sum += tree.predict(bins.row(row as usize));
+            }
         }
-        sum
+        sums
     }
 
     /// The reduction of the sum of squares by the splits on these columns, on the training rows.
@@ -144,14 +162,15 @@ impl<'a> Builder<'a> {
         Self { bins, rows, columns, growth, order: Vec::new(), spare: Vec::new(), gains }
     }
 
-    /// Grows one tree and subtracts its predictions from the targets.
-    fn tree(&mut self, target: &mut [f64]) -> Vec<Node> {
+    /// Grows one tree and subtracts its predictions from the targets; `None` if no split is worth it.
+    fn tree(&mut self, target: &mut [f64]) -> Option<Tree> {
         let count = self.rows.len();
         self.order.clear();
         self.order.extend(0..u32::try_from(count).expect("rows fit 32 bits"));
         let square = target.iter().map(|t| t * t).sum::<f64>() / count.max(1) as f64;
         let min_gain = self.growth.significance * square;
-        let mut nodes = vec![Node::Leaf(0.0)];
+        let mut tree = Tree::new(self.growth.depth);
+        let mut is_split = false;
         let histogram = self.histogram(0, count, target);
         let mut pending = vec![Pending { node: 0, from: 0, to: count, depth: 0, histogram }];
         while let Some(part) = pending.pop() {
@@ -159,7 +178,9 @@ impl<'a> Builder<'a> {
             let split = if deep { None } else { self.best(&part.histogram) };
             let Some(split) = split.filter(|split| split.gain > min_gain && split.gain > 0.0)
             else {
-                self.make_leaf(&part, &mut nodes, target);
+                if is_split {
+                    tree.set(part.node, self.leaf(&part, target));
+                }
                 continue;
             };
             // Adding a share `rate` of a prediction removes rate * (2 - rate) of the squared error.
@@ -170,13 +191,11 @@ impl<'a> Builder<'a> {
             } else {
                 (middle..part.to, part.from..middle)
             };
-            let left = nodes.len();
-            nodes[part.node] = Node::Split {
+            is_split = true;
+            tree.forks[part.node] = Fork {
                 column: u32::try_from(split.column).expect("few columns"),
                 bin: u8::try_from(split.bin).expect("a bin"),
-                left: u32::try_from(left).expect("few nodes"),
             };
-            nodes.extend([Node::Leaf(0.0); 2]);
             let final_level = part.depth + 1 == self.growth.depth;
             let small_histogram = if final_level {
                 Histogram::new()
@@ -189,26 +208,23 @@ impl<'a> Builder<'a> {
                 parent[1] -= child[1];
             }
             for (range, histogram) in [(small, small_histogram), (large, large_histogram)] {
-                let node = left + usize::from(range.start != part.from);
+                let node = 2 * part.node + 1 + usize::from(range.start != part.from);
                 let depth = part.depth + 1;
                 pending.push(Pending { node, from: range.start, to: range.end, depth, histogram });
             }
         }
-        nodes
+        is_split.then_some(tree)
     }
 
-    /// Makes a leaf. A tree without splits adds nothing.
-    fn make_leaf(&self, part: &Pending, nodes: &mut [Node], target: &mut [f64]) {
-        if part.node == 0 {
-            return;
-        }
+    /// The value of a leaf, which is subtracted from the targets.
+    fn leaf(&self, part: &Pending, target: &mut [f64]) -> f64 {
         let rows = &self.order[part.from..part.to];
         let sum: f64 = rows.iter().map(|&row| target[row as usize]).sum();
         let value = self.growth.rate * sum / rows.len().max(1) as f64;
         for &row in rows {
             target[row as usize] -= value;
         }
-        nodes[part.node] = Node::Leaf(value);
+        value
     }
 
     fn histogram(&self, from: usize, to: usize, target: &[f64]) -> Histogram {
@@ -228,21 +244,29 @@ impl<'a> Builder<'a> {
     fn best(&self, histogram: &Histogram) -> Option<Split> {
         let mut best: Option<Split> = None;
         let min_leaf = self.growth.min_leaf as f64;
+        let mut left = [[0.0; 2]; BINS];
+        let mut gains = [0.0; BINS];
         for (&column, cells) in self.columns.iter().zip(histogram.chunks_exact(BINS)) {
             let cells = &cells[..self.bins.count(column)];
-            let total =
-                cells.iter().fold([0.0; 2], |sum, cell| [sum[0] + cell[0], sum[1] + cell[1]]);
+            let mut total = [0.0; 2];
+            for (left, cell) in left.iter_mut().zip(cells) {
+                total = [total[0] + cell[0], total[1] + cell[1]];
+                *left = total;
+            }
             let base = total[0] * total[0] / total[1].max(1.0);
-            let mut left = [0.0; 2];
-            for (bin, cell) in cells[..cells.len() - 1].iter().enumerate() {
-                left[0] += cell[0];
-                left[1] += cell[1];
+            // Without decisions, so that several bins are done at a time. A side without rows gives NaN.
+            let gains = &mut gains[..cells.len() - 1];
+            for (gain, left) in gains.iter_mut().zip(&left) {
                 let right = [total[0] - left[0], total[1] - left[1]];
-                if left[1] < min_leaf || right[1] < min_leaf || cell[1] == 0.0 {
-                    continue;
-                }
-                let gain = left[0] * left[0] / left[1] + right[0] * right[0] / right[1] - base;
-                if best.is_none_or(|best| gain > best.gain) {
+                let sum = left[0] * left[0] * right[1] + right[0] * right[0] * left[1];
+                *gain = sum / (left[1] * right[1]) - base;
+            }
+            for (bin, (&gain, left)) in gains.iter().zip(&left).enumerate() {
+                if best.is_none_or(|best| gain > best.gain)
+                    && left[1] >= min_leaf
+                    && total[1] - left[1] >= min_leaf
+                    && cells[bin][1] != 0.0
+                {
                     best = Some(Split { column, bin, gain });
                 }
             }
@@ -252,19 +276,19 @@ impl<'a> Builder<'a> {
 
     /// Moves the rows that go left to the front; returns where the others start.
     fn partition(&mut self, part: &Pending, split: Split) -> usize {
-        self.spare.clear();
-        let mut next = part.from;
+        self.spare.resize(self.order.len(), 0);
+        let (mut next, mut others) = (part.from, 0);
         for index in part.from..part.to {
             let position = self.order[index];
             let codes = self.bins.row(self.rows[position as usize] as usize);
-            if usize::from(codes[split.column]) <= split.bin {
-                self.order[next] = position;
-                next += 1;
-            } else {
-                self.spare.push(position);
-            }
+            // Both are written and one is kept: half of all decisions would be guessed wrong.
+            let goes_left = usize::from(usize::from(codes[split.column]) <= split.bin);
+            self.order[next] = position;
+            self.spare[others] = position;
+            next += goes_left;
+            others += 1 - goes_left;
         }
-        self.order[next..part.to].copy_from_slice(&self.spare);
+        self.order[next..part.to].copy_from_slice(&self.spare[..others]);
         next
     }
 }
@@ -297,7 +321,7 @@ mod tests {
         let lowered = power(&truth) - power(&target);
         assert!((ensemble.gained(&[0, 1, 2]) - lowered).abs() < 0.01 * lowered);
         let row = 17;
-        assert!((ensemble.predict(bins.row(row)) + target[row] - truth[row]).abs() < 1e-9);
+        assert!((ensemble.predict(&bins, &rows)[row] + target[row] - truth[row]).abs() < 1e-9);
         let mut noise: Vec<f64> = (0..4000).map(|_| stream.normal()).collect();
         assert!(Ensemble::grow(&bins, &rows, &mut noise, &[true; 3], &growth).is_empty());
     }

@@ -1,7 +1,9 @@
 //! What an input adds to the prediction of a target, beyond what the other inputs say about it.
 
 use ndarray::{Array2, Axis};
+use rayon::prelude::*;
 
+use super::bins::Bins;
 use super::boost::Ensemble;
 use super::fold::Level;
 use super::model::Model;
@@ -16,56 +18,78 @@ use becausal_core::schema::Kind;
 /// Elsewhere the difference of the regressions with and without the inputs is already uncorrelated with
 /// all other features.
 pub(super) struct Direction {
-    pub reduced_trees: Ensemble,
+    reduced_trees: Ensemble,
     /// One column: the regression of `full - reduced` on the other inputs.
     pub expected: Array2<f64>,
     /// Trees on its residual.
-    pub expected_trees: Ensemble,
+    expected_trees: Ensemble,
+}
+
+impl Direction {
+    /// What the trees of `reduced` and of `expected` add in some rows.
+    pub(super) fn trees(&self, bins: &Bins, rows: &[u32]) -> [Vec<f64>; 2] {
+        [&self.reduced_trees, &self.expected_trees].map(|trees| trees.predict(bins, rows))
+    }
 }
 
 impl Question<'_> {
-    /// The direction of a drop.
-    pub(super) fn direction(&self, model: &Model<'_>, drop: usize) -> Option<Direction> {
-        let (fold, inputs) = (model.fold, &self.drops[drop]);
-        let (level, has_own_trees) = model.levels[drop];
-        if !has_own_trees {
-            return None;
+    /// The direction of each drop, where it needs models of its own. The rows are read once for all drops.
+    pub(super) fn directions(&self, model: &Model<'_>) -> Vec<Option<Direction>> {
+        let (fold, rows) = (model.fold, &model.fold.tree_rows);
+        let own: Vec<usize> = (0..self.drops.len()).filter(|&drop| model.levels[drop].1).collect();
+        let mut directions: Vec<Option<Direction>> = Vec::new();
+        directions.resize_with(self.drops.len(), || None);
+        if own.is_empty() {
+            return directions;
         }
-        let rows = &fold.tree_rows;
-        let (reduced_trees, of_reduced) = self.reduced_trees(model, drop);
-        // full - reduced is the residual of reduced minus the residual of full.
-        let mut added: Vec<f64> = rows
-            .iter()
-            .zip(of_reduced.iter().zip(&model.residuals))
-            .map(|(&row, (reduced, full))| {
-                let deviation = model.scale.deviation(self.bins.row(row as usize));
-                model.scale.standard(reduced - full, deviation)
+        let columns: Vec<usize> = own.iter().map(|&drop| 1 + drop).collect();
+        let coefficients = model.coefficients.select(Axis(1), &columns);
+        let mut residuals = self.residuals(fold, rows, &coefficients);
+        let grow = |residuals: &mut [Vec<f64>]| -> Vec<Ensemble> {
+            let each = own.par_iter().zip(residuals);
+            each.map(|(&drop, residuals)| {
+                self.heard(self.trees(rows, residuals, &self.drops[drop], &self.growth))
             })
-            .collect();
-        let products = fold.sums(self.frame, rows, &[added.clone()]).column(0).to_owned();
-        let square = added.iter().map(|added| added * added).sum();
-        let sums = TargetSums { products, square };
-        let drops = &self.drops[drop..=drop];
-        let expected = self.coefficients(fold, fold.on_tree_rows(), &sums, level, drops);
-        let expected = expected.select(Axis(1), &[1]);
+            .collect()
+        };
+        let reduced_trees = grow(&mut residuals);
+        // full - reduced is the residual of reduced minus the residual of full.
+        let deviations = model.scale.deviations(self.bins, rows);
+        for reduced in &mut residuals {
+            for ((reduced, full), &deviation) in
+                reduced.iter_mut().zip(&model.residuals).zip(&deviations)
+            {
+                *reduced = model.scale.standard(*reduced - full, deviation);
+            }
+        }
+        let mut added = residuals;
+        let products = self.heard(fold.sums(self.frame, rows, &added));
+        let mut expected = Array2::zeros((fold.basis.width(), own.len()));
+        for (place, (&drop, added)) in own.iter().zip(&added).enumerate() {
+            let square = added.iter().map(|added| added * added).sum();
+            let sums = TargetSums { products: products.column(place).to_owned(), square };
+            let drops = &self.drops[drop..=drop];
+            let level = model.levels[drop].0;
+            let found = self.coefficients(fold, fold.on_tree_rows(), &sums, level, drops);
+            expected.column_mut(place).assign(&found.column(1));
+        }
         let mut from = 0;
         fold.predict(self.frame, rows, &expected, |rows, expected| {
-            let part = added[from..from + rows.len()].iter_mut();
-            part.zip(expected.column(0)).for_each(|(added, expected)| *added -= expected);
+            for (added, expected) in added.iter_mut().zip(expected.columns()) {
+                let part = added[from..from + rows.len()].iter_mut();
+                part.zip(expected).for_each(|(added, expected)| *added -= expected);
+            }
             from += rows.len();
         });
-        let expected_trees = self.trees(rows, &mut added, inputs, &self.growth);
-        Some(Direction { reduced_trees, expected, expected_trees })
-    }
-
-    /// Trees on the residuals of the regression without a drop, and what they leave of these.
-    pub(super) fn reduced_trees(&self, model: &Model<'_>, drop: usize) -> (Ensemble, Vec<f64>) {
-        let rows = &model.fold.tree_rows;
-        let coefficients = model.coefficients.select(Axis(1), &[1 + drop]);
-        let mut residuals =
-            self.residuals(model.fold, rows, &coefficients).pop().unwrap_or_default();
-        let trees = self.trees(rows, &mut residuals, &self.drops[drop], &self.growth);
-        (trees, residuals)
+        let expected_trees = grow(&mut added);
+        let trees = reduced_trees.into_iter().zip(expected_trees);
+        for (place, (drop, (reduced_trees, expected_trees))) in
+            own.into_iter().zip(trees).enumerate()
+        {
+            let expected = expected.select(Axis(1), &[place]);
+            directions[drop] = Some(Direction { reduced_trees, expected, expected_trees });
+        }
+        directions
     }
 
     /// Regressions of the size of the residual: a column with all inputs, then one without each drop.

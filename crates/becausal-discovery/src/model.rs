@@ -239,8 +239,8 @@ impl Question<'_> {
         let trees = self.trees(training, &mut residuals, &own, &growth);
         let mut errors = Vec::with_capacity(held_out.len());
         fold.predict(self.frame, held_out, &coefficients, |rows, predicted| {
-            for (&row, predicted) in rows.iter().zip(predicted.column(0)) {
-                let added = trees.predict(self.bins.row(row as usize));
+            let added = trees.predict(self.bins, rows);
+            for ((&row, predicted), added) in rows.iter().zip(predicted.column(0)).zip(added) {
                 let value = self.target.value(self.frame, row as usize);
                 errors.push(value - (predicted + added).clamp(low, high));
             }

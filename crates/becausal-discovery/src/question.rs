@@ -11,7 +11,6 @@
 
 use super::bins::Bins;
 use super::boost::Growth;
-use super::direction::Direction;
 use super::extremes::Extremes;
 use super::fold::Fold;
 use super::frame::Frame;
@@ -128,7 +127,9 @@ impl Question<'_> {
     ///
     /// Mean and spread are combined by Bonferroni's rule, with weights.
     pub(super) fn answer(&self) -> Answer {
-        let models = self.folds.each_ref().map(|fold| self.heard(self.fit(fold)));
+        let fit = |fold| self.heard(self.fit(fold));
+        let (one, other) = rayon::join(|| fit(&self.folds[0]), || fit(&self.folds[1]));
+        let models = [one, other];
         let mut residuals = vec![0.0; self.frame.rows()];
         let mut without = vec![vec![0.0; self.extremes.rows().len()]; self.drops.len()];
         let tested = models.each_ref().map(|model| self.test(model, &mut residuals, &mut without));
@@ -222,8 +223,7 @@ impl Question<'_> {
     fn test(&self, model: &Model<'_>, residuals: &mut [f64], without: &mut [Vec<f64>]) -> Sums {
         let (frame, fold, drops) = (self.frame, model.fold, self.drops.len());
         let (low, high) = self.range;
-        let directions: Vec<Option<Direction>> =
-            (0..drops).map(|drop| self.heard(self.direction(model, drop))).collect();
+        let directions = self.directions(model);
         let spread = self.spread(model);
         // Columns: full, without each drop, what is expected of each drop with trees, then the spread.
         let mut coefficients = vec![model.coefficients.view()];
@@ -245,17 +245,20 @@ impl Question<'_> {
             spread_loss: 0.0,
         };
         fold.predict(frame, &fold.held_out, &coefficients, |rows, predicted: &Array2<f64>| {
-            for (&row, predicted) in rows.iter().zip(predicted.rows()) {
+            let all_trees = model.trees.predict(self.bins, rows);
+            let deviations = model.scale.deviations(self.bins, rows);
+            let own_trees: Vec<Option<[Vec<f64>; 2]>> =
+                directions.iter().map(|d| Some(d.as_ref()?.trees(self.bins, rows))).collect();
+            for (at, (&row, predicted)) in rows.iter().zip(predicted.rows()).enumerate() {
                 let row = row as usize;
-                let bins = self.bins.row(row);
                 let unit = frame.units.of_row[row] as usize;
                 let value = self.target.value(frame, row);
-                let trees = model.trees.predict(bins);
+                let trees = all_trees[at];
                 let full = (predicted[0] + trees).clamp(low, high);
                 let residual = value - full;
                 residuals[row] = residual;
                 sums.losses[0] += residual * residual;
-                let deviation = model.scale.deviation(bins);
+                let deviation = deviations[at];
                 let noise = model.scale.standard(residual, deviation);
                 sums.losses[1] += noise * noise;
                 sums.losses[2] += model.clipped(residual).powi(2);
@@ -264,11 +267,11 @@ impl Question<'_> {
                 }
                 let place = self.extremes.place(row);
                 let mut next = 1 + drops;
-                for (drop, direction) in directions.iter().enumerate() {
-                    let (reduced, expected) = if let Some(direction) = direction {
+                for (drop, own_trees) in own_trees.iter().enumerate() {
+                    let (reduced, expected) = if let Some([of_reduced, of_expected]) = own_trees {
                         next += 1;
-                        let expected = predicted[next - 1] + direction.expected_trees.predict(bins);
-                        (predicted[1 + drop] + direction.reduced_trees.predict(bins), expected)
+                        let expected = predicted[next - 1] + of_expected[at];
+                        (predicted[1 + drop] + of_reduced[at], expected)
                     } else {
                         (predicted[1 + drop] + trees, 0.0)
                     };

@@ -1,7 +1,7 @@
 //! Ridge regression of all targets on one basis, with one Gram matrix and one factorisation.
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
 use super::basis::Basis;
@@ -54,7 +54,7 @@ impl Gram {
                         }
                     }
                     let values = values.slice(s![..rows.len(), ..]);
-                    general_mat_mul(1.0, &block.t(), &block, 1.0, &mut sums.features);
+                    add_squares(&block, &mut sums.features);
                     general_mat_mul(1.0, &block.t(), &values, 1.0, &mut sums.targets);
                     for (square, values) in sums.squares.iter_mut().zip(values.columns()) {
                         *square += values.dot(&values);
@@ -74,6 +74,11 @@ impl Gram {
             total.features += &part.features;
             total.targets += &part.targets;
             total.squares += &part.squares;
+        }
+        for row in 0..width {
+            for column in 0..row {
+                total.features[[row, column]] = total.features[[column, row]];
+            }
         }
         total
     }
@@ -119,39 +124,51 @@ impl Gram {
     }
 }
 
-/// What is left of features and of a target after a regression on the features taken so far.
-struct Selection {
+/// What is left of features and of a target after a regression on the features taken so far: the Cholesky
+/// factor of the products of the features, row by row as they are taken. A feature costs a row of products and
+/// its corrections, not the whole matrix.
+struct Selection<'a> {
+    gram: &'a Gram,
     features: Vec<usize>,
+    /// The factors that scale the features to squares of 1.
+    scale: Vec<f64>,
     /// The places in `features` of those that are not taken.
     left: Vec<usize>,
-    /// The products of the features with each other, scaled to squares of 1, and with the target.
-    matrix: Array2<f64>,
+    /// The rows of the factor, each with a value for each feature.
+    rows: Vec<Vec<f64>>,
+    /// What is left of each feature's square, and of its product with the target.
+    own: Vec<f64>,
     products: Vec<f64>,
-    /// The square of the target.
+    /// What is left of the target's square.
     square: f64,
 }
 
-impl Selection {
-    fn new(gram: &Gram, target: &TargetSums, allowed: &[bool]) -> Self {
+impl<'a> Selection<'a> {
+    fn new(gram: &'a Gram, target: &TargetSums, allowed: &[bool]) -> Self {
         let square = |feature: usize| gram.features[[feature, feature]];
         let features: Vec<usize> = (0..allowed.len())
             .filter(|&feature| allowed[feature] && square(feature) > 0.0)
             .collect();
         let scale: Vec<f64> =
             features.iter().map(|&feature| 1.0 / square(feature).sqrt()).collect();
-        let matrix = Array2::from_shape_fn((features.len(), features.len()), |(row, column)| {
-            gram.features[[features[row], features[column]]] * scale[row] * scale[column]
-        });
         let products = features.iter().zip(&scale);
         let products = products.map(|(&feature, scale)| target.products[feature] * scale).collect();
-        let left = (0..features.len()).collect();
-        Self { features, left, matrix, products, square: target.square }
+        Self {
+            gram,
+            left: (0..features.len()).collect(),
+            rows: Vec::new(),
+            own: vec![1.0; features.len()],
+            products,
+            square: target.square,
+            features,
+            scale,
+        }
     }
 
     /// What a feature would remove from the sum of squares; 0 if the others nearly determine it.
     fn gain(&self, place: usize) -> f64 {
         const MIN_OWN_SHARE: f64 = 1e-6;
-        let own = self.matrix[[place, place]];
+        let own = self.own[place];
         if own < MIN_OWN_SHARE { 0.0 } else { self.products[place].powi(2) / own }
     }
 
@@ -164,13 +181,37 @@ impl Selection {
             return;
         }
         self.square = (self.square - gain).max(0.0);
-        let pivot = self.matrix.row(place).to_owned();
-        let product = self.products[place];
-        for &other in &self.left {
-            let factor = pivot[other] / pivot[place];
-            self.products[other] -= factor * product;
-            self.matrix.row_mut(other).scaled_add(-factor, &pivot);
+        let products = self.gram.features.row(feature);
+        let scaled = self.features.iter().zip(&self.scale);
+        let own_scale = self.scale[place];
+        let mut row: Vec<f64> =
+            scaled.map(|(&other, scale)| products[other] * own_scale * scale).collect();
+        for before in &self.rows {
+            let factor = before[place];
+            row.iter_mut().zip(before).for_each(|(value, before)| *value -= factor * before);
         }
+        let pivot = self.own[place].sqrt();
+        row.iter_mut().for_each(|value| *value /= pivot);
+        let product = self.products[place] / pivot;
+        for ((own, products), value) in self.own.iter_mut().zip(&mut self.products).zip(&row) {
+            *own -= value * value;
+            *products -= value * product;
+        }
+        self.rows.push(row);
+    }
+}
+
+/// Adds the products of a block's features with each other, those of a feature with an earlier one only as far
+/// as they share a stripe: the matrix is symmetric.
+fn add_squares(block: &ArrayView2<'_, f64>, into: &mut Array2<f64>) {
+    /// Features of a stripe. Narrower ones save more products and cost more calls.
+    const STRIPE: usize = 48;
+    let width = block.ncols();
+    for from in (0..width).step_by(STRIPE) {
+        let to = (from + STRIPE).min(width);
+        let stripe = block.slice(s![.., from..to]);
+        let later = block.slice(s![.., from..]);
+        general_mat_mul(1.0, &stripe.t(), &later, 1.0, &mut into.slice_mut(s![from..to, from..]));
     }
 }
 
@@ -294,41 +335,40 @@ pub fn regress(features: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
 /// A pivot that rounding made negligible is replaced by a huge one, which leaves out its direction.
 fn inverse(matrix: &Array2<f64>) -> Array2<f64> {
     let size = matrix.nrows();
+    if size == 0 {
+        return Array2::zeros((0, 0));
+    }
     // The lower factor, then its inverse. Rows are contiguous, because these are the inner loops.
-    let mut lower = matrix.clone();
+    let mut lower: Vec<f64> = matrix.iter().copied().collect();
     for row in 0..size {
+        let (above, own) = lower.split_at_mut(row * size);
         for column in 0..=row {
-            let dot = {
-                let one = lower.row(row);
-                let other = lower.row(column);
-                one.slice(s![..column]).dot(&other.slice(s![..column]))
-            };
-            let difference = lower[[row, column]] - dot;
-            lower[[row, column]] = if row == column {
-                if difference > 1e-14 * matrix[[row, row]].abs() {
-                    difference.sqrt()
-                } else {
-                    1e150
-                }
+            let other =
+                if column < row { &above[column * size..][..=column] } else { &own[..=row] };
+            let dot = ArrayView1::from(&own[..column]).dot(&ArrayView1::from(&other[..column]));
+            let (difference, pivot) = (own[column] - dot, other[column]);
+            own[column] = if column < row {
+                difference / pivot
+            } else if difference > 1e-14 * matrix[[row, row]].abs() {
+                difference.sqrt()
             } else {
-                difference / lower[[column, column]]
+                1e150
             };
         }
     }
     let mut inverted = Array2::<f64>::zeros((size, size));
-    for row in 0..size {
-        let pivot = 1.0 / lower[[row, row]];
-        let mut sum = Array1::<f64>::zeros(row);
-        for k in 0..row {
-            let factor = lower[[row, k]];
-            if factor != 0.0 {
-                sum.slice_mut(s![..=k]).scaled_add(factor, &inverted.slice(s![k, ..=k]));
+    for (row, lower) in lower.chunks_exact(size).enumerate() {
+        let pivot = 1.0 / lower[row];
+        let (above, mut own) = inverted.view_mut().split_at(Axis(0), row);
+        let own = own.as_slice_mut().expect("rows are contiguous");
+        for (k, (&factor, above)) in lower.iter().zip(above.rows()).enumerate() {
+            let above = above.to_slice().expect("rows are contiguous");
+            for (sum, value) in own[..=k].iter_mut().zip(above) {
+                *sum += factor * value;
             }
         }
-        for (column, value) in sum.iter().enumerate() {
-            inverted[[row, column]] = -value * pivot;
-        }
-        inverted[[row, row]] = pivot;
+        own[..row].iter_mut().for_each(|sum| *sum *= -pivot);
+        own[row] = pivot;
     }
     inverted.t().dot(&inverted)
 }

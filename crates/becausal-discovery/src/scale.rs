@@ -3,6 +3,7 @@
 //! A craft in the air moves exactly as its engines push it; touching the ground it is thrown about. A row says
 //! the more about an influence the less noise there is, and an error counts in units of the noise.
 
+use super::bins::Bins;
 use super::boost::Ensemble;
 
 /// exp(E ln |z|) of a standard normal z: what the geometric mean of errors must be divided by to be a standard
@@ -51,9 +52,13 @@ impl Scale {
         Self { typical, trees: grow(&mut sizes), least, most_deviations }
     }
 
-    /// The standard deviation of the noise in a row.
-    pub(super) fn deviation(&self, row: &[u8]) -> f64 {
-        (self.typical + self.trees.predict(row)).exp().max(self.least)
+    /// The standard deviation of the noise in each of some rows.
+    pub(super) fn deviations(&self, bins: &Bins, rows: &[u32]) -> Vec<f64> {
+        let mut deviations = self.trees.predict(bins, rows);
+        for size in &mut deviations {
+            *size = (self.typical + *size).exp().max(self.least);
+        }
+        deviations
     }
 
     /// An error in standard deviations, clipped.
@@ -65,7 +70,6 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bins::Bins;
     use crate::boost::Growth;
     use becausal_core::Stream;
 
@@ -81,18 +85,18 @@ mod tests {
         let scale = Scale::of(&residuals, 1e-3, 3.0, |sizes| {
             Ensemble::grow(&bins, &rows, sizes, &[true], &growth)
         });
-        for (row, &value) in column.iter().enumerate().take(100) {
-            let ratio = scale.deviation(bins.row(row)) / noise(value);
+        for (deviation, &value) in scale.deviations(&bins, &rows[..100]).iter().zip(&column) {
+            let ratio = deviation / noise(value);
             assert!((0.5..2.0).contains(&ratio), "{value} {ratio}");
         }
         assert_eq!(scale.standard(5.0, 2.0), 2.5);
         assert_eq!(scale.standard(-5.0, 0.1), -3.0);
-        assert_eq!(Scale::one().standard(5.0, Scale::one().deviation(bins.row(0))), 5.0);
+        assert_eq!(Scale::one().standard(5.0, Scale::one().deviations(&bins, &[0])[0]), 5.0);
     }
 
     #[test]
     fn noise_below_the_least_counts_as_the_least() {
         let scale = Scale::of(&[0.0; 50], 0.01, 3.0, |_| Ensemble::default());
-        assert_eq!(scale.deviation(&[0]), 0.01);
+        assert_eq!(scale.deviations(&Bins::of_columns(&[&[1.0]]), &[0]), [0.01]);
     }
 }

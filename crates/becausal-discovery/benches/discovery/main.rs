@@ -1,5 +1,6 @@
-//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|lander|speed`,
-//! with `truth-fresh` for other seeds of the known graphs, and `family NAME FIRST COUNT` for other worlds of a family.
+//! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|lander|speed|speed-lander|speed-largest`,
+//! with `truth-fresh` for other seeds of the known graphs, `family NAME FIRST COUNT` for other worlds of a family,
+//! and `calibration-of CASE COUNT` for more repetitions of one case.
 
 mod calibration;
 mod lander;
@@ -23,13 +24,22 @@ fn main() {
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|a| a == name);
-    // family NAME FIRST COUNT: worlds of one development or practice family.
+    // family NAME FIRST COUNT: worlds of one family. Those of test families from 1000 on are for the end.
     if let [command, name, first, count] = arguments.as_slice()
         && command == "family"
     {
-        let known = families(false).iter().chain(&PRACTICE);
+        let known = families(false).iter().chain(&PRACTICE).chain(families(true));
         let family: Vec<&str> = known.copied().filter(|family| family == name).collect();
         worlds(&family, first.parse().expect("a seed"), count.parse().expect("a count"));
+    }
+    // calibration-of CASE COUNT: more repetitions of one case without an effect.
+    if let [command, name, count] = arguments.as_slice()
+        && command == "calibration-of"
+    {
+        let case = calibration::CASES.into_iter().find(|case| format!("{case:?}") == *name);
+        let alphas = [0.001, 0.05, 0.2, 0.5];
+        let count = count.parse().expect("a count");
+        println!("{name} {}", shares(case.expect("a case"), false, count, &alphas));
     }
     if wanted("truth") {
         truth(0);
@@ -67,8 +77,11 @@ fn main() {
         let files: Vec<String> = arguments.iter().filter(is_file).cloned().collect();
         lander::lander(&files);
     }
-    if wanted("speed") {
-        speed();
+    if wanted("speed") || wanted("speed-lander") {
+        lander_speed();
+    }
+    if wanted("speed") || wanted("speed-largest") {
+        chain_speed(wanted("speed"));
     }
 }
 
@@ -246,12 +259,6 @@ fn calibration() {
         "{:16} {:>6} {:>6} {:>6} {:>6}  {:>6} {:>6}",
         "", ".001", ".05", ".2", ".5", ".001", ".05"
     );
-    let shares = |case: Case, effect: bool, repetitions: u64, alphas: &[f64]| -> String {
-        let seeds = if effect { 10_000..10_000 + repetitions } else { 0..repetitions };
-        let p: Vec<f64> = seeds.map(|seed| calibration::p_value(case, effect, seed)).collect();
-        let share = |alpha: &f64| p.iter().filter(|p| *p <= alpha).count() as f64 / p.len() as f64;
-        alphas.iter().map(|alpha| format!("{:>6.4}", share(alpha))).collect::<Vec<_>>().join(" ")
-    };
     for case in calibration::CASES {
         println!(
             "{:16} {}  {}",
@@ -262,6 +269,14 @@ fn calibration() {
     }
     let many = shares(Case::Independent, false, MANY, &[0.001, 0.05]);
     println!("Independent, {MANY} repetitions: at most .001 and .05 {many}");
+}
+
+/// The shares of p-values that are at most each alpha.
+fn shares(case: Case, effect: bool, repetitions: u64, alphas: &[f64]) -> String {
+    let seeds = if effect { 10_000..10_000 + repetitions } else { 0..repetitions };
+    let p: Vec<f64> = seeds.map(|seed| calibration::p_value(case, effect, seed)).collect();
+    let share = |alpha: &f64| p.iter().filter(|p| *p <= alpha).count() as f64 / p.len() as f64;
+    alphas.iter().map(|alpha| format!("{:>6.4}", share(alpha))).collect::<Vec<_>>().join(" ")
 }
 
 /// AimTest's 100 edges by action, found in both ways.
@@ -332,30 +347,30 @@ fn chain(count: usize, rows: usize) -> Transitions {
     data
 }
 
-/// The time and memory for more variables and rows.
-fn speed() {
-    let timed = |data: &Transitions| {
-        let (started, before) = (Instant::now(), processor_seconds());
-        let graph = graph(data, Method::Auto);
-        (graph, started.elapsed().as_secs_f64(), processor_seconds() - before)
-    };
+/// Finds a graph; gives it, the seconds that passed, and those of the processor.
+fn timed(data: &Transitions) -> (CausalGraph, f64, f64) {
+    let (started, before) = (Instant::now(), processor_seconds());
+    let graph = graph(data, Method::Auto);
+    (graph, started.elapsed().as_secs_f64(), processor_seconds() - before)
+}
+
+/// The time for many rows of the lander.
+fn lander_speed() {
     let (found, seconds, processor) = timed(&record("LunarLanderContinuous-v3", 150_000, 0));
     println!(
-        "LunarLanderContinuous-v3, 150,000 rows, {} pairs: {seconds:.2} s, {processor:.2} s of processor time",
-        found.pairs().len()
+        "LunarLanderContinuous-v3, 150,000 rows, {} pairs: {seconds:.2} s, {processor:.2} s of processor time, {} edges",
+        found.pairs().len(),
+        found.edges().count()
     );
+}
+
+/// The time and memory for more variables and rows, or for the most of both alone.
+fn chain_speed(all: bool) {
+    const LARGEST: (usize, usize) = (50, 1_000_000);
+    let sizes =
+        [10_000, 100_000, 1_000_000].into_iter().flat_map(|rows| [10, 20, 50].map(|n| (n, rows)));
     println!("{:>4} {:>9} {:>9} {:>9} {:>12}", "n", "rows", "seconds", "processor", "memory (MiB)");
-    for (count, rows) in [
-        (10, 10_000),
-        (20, 10_000),
-        (50, 10_000),
-        (10, 100_000),
-        (20, 100_000),
-        (50, 100_000),
-        (10, 1_000_000),
-        (20, 1_000_000),
-        (50, 1_000_000),
-    ] {
+    for (count, rows) in sizes.filter(|&size| all || size == LARGEST) {
         let (graph, seconds, processor) = timed(&chain(count, rows));
         println!(
             "{count:>4} {rows:>9} {seconds:>9.2} {processor:>9.2} {:>12}   {} edges",
