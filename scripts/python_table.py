@@ -1,6 +1,6 @@
-"""Explains an SB3 agent in each of eight Gymnasium environments, and prints the table of docs/python.md.
+"""Explains an SB3 agent in each of nine Gymnasium environments, and prints the table of docs/python.md.
 
-    python scripts/python_table.py [NAME ...]        pendulum acrobot mountaincar taxi doorkey hopper lander frozenlake
+    python scripts/python_table.py [NAME ...]        pendulum angle acrobot mountaincar taxi doorkey hopper lander frozenlake
     python scripts/python_table.py table             only prints what was kept
 
 Each row trains an agent, records 20,000 rows, fits with the default settings, and audits 60 states under the agent's
@@ -66,6 +66,40 @@ def doorkey() -> gymnasium.Env:
     return DoorKey(gymnasium.make("MiniGrid-DoorKey-5x5-v0"))
 
 
+class Angle(gymnasium.ObservationWrapper):
+    """Pendulum as its angle, from -pi to pi, and its velocity."""
+
+    def __init__(self, env: gymnasium.Env) -> None:
+        super().__init__(env)
+        high = np.array([np.pi, 8.0])
+        self.observation_space = spaces.Box(-high, high, dtype=np.float64)
+
+    def observation(self, observation):
+        cosine, sine, velocity = observation.astype(np.float64)
+        return np.array([np.arctan2(sine, cosine), velocity])
+
+
+def angle() -> gymnasium.Env:
+    return Angle(gymnasium.make("Pendulum-v1"))
+
+
+#: How it is recorded: what the environment does not say itself.
+OPTIONS = {
+    "angle": {
+        "names": ["angle", "angle_velocity"],
+        "actions": ["torque"],
+        "angles": ["angle"],
+        "reward": {
+            "upright": "-angle * angle",
+            "slow": "-0.1 * angle_velocity * angle_velocity",
+            "effort": "-0.001 * torque * torque",
+        },
+    }
+}
+
+#: Environments that a function makes.
+TITLES = {"doorkey": "MiniGrid-DoorKey-5x5-v0", "angle": "Pendulum-v1, the angle itself"}
+
 PENDULUM = ["cos_angle", "sin_angle", "angle_velocity", "torque"]
 ACROBOT = ["cos_1", "sin_1", "cos_2", "sin_2", "velocity_1", "velocity_2", "torque"]
 CAR = ["position", "velocity", "push"]
@@ -76,6 +110,8 @@ LAKE = ["row", "column", "go"]
 SUBJECTS = {
     "pendulum": ("Pendulum-v1", "MlpPolicy", 30_000, {
         "cos_angle'": PENDULUM, "sin_angle'": PENDULUM, "angle_velocity'": PENDULUM[1:]}),
+    "angle": (angle, "MlpPolicy", 30_000, {
+        effect: ["angle", "angle_velocity", "torque"] for effect in ("angle'", "angle_velocity'")}),
     "acrobot": ("Acrobot-v1", "MlpPolicy", 30_000, {f"{name}'": ACROBOT for name in ACROBOT[:-1]}),
     "mountaincar": ("MountainCar-v0", "MlpPolicy", 30_000, {"position'": CAR, "velocity'": CAR}),
     "taxi": ("Taxi-v4", "MlpPolicy", 30_000, {
@@ -112,7 +148,7 @@ def examine(name: str) -> dict:
     torch.set_num_threads(1)
     agent = trained(name)
     begun = time.time()
-    log = becausal.record(env, agent, rows=ROWS, seed=0)
+    log = becausal.record(env, agent, rows=ROWS, seed=0, **OPTIONS.get(name, {}))
     recorded = time.time() - begun
     used = resource.getrusage(resource.RUSAGE_SELF)
     before = used.ru_utime + used.ru_stime
@@ -128,7 +164,7 @@ def examine(name: str) -> dict:
     true = {(cause, effect) for effect in effects for cause in truth[effect]} if truth else None
     row = {
         "name": name,
-        "environment": log.schema.name if name != "doorkey" else "MiniGrid-DoorKey-5x5-v0",
+        "environment": TITLES.get(name, log.schema.name),
         "episodes": log.episodes,
         "own": float(log.own.mean()),
         "edges": len(edges),

@@ -45,7 +45,9 @@ impl Encoding {
                 Kind::Continuous(_) | Kind::Integer(_) => spread(&values),
                 Kind::Circular(circle) => {
                     let scale = spread_on(circle, &values);
-                    values.iter_mut().for_each(|value| *value = circle.near(*value, scale.mean));
+                    for value in &mut values {
+                        *value = circle.near(*value, scale.mean);
+                    }
                     scale
                 }
                 Kind::Boolean | Kind::Categorical(_) => Scale { mean: 0.0, scale: 1.0 },

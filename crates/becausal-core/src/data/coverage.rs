@@ -31,7 +31,9 @@ impl Coverage {
                 let width = match &schema.variable_of(slot).kind {
                     Kind::Continuous(_) | Kind::Integer(_) => deviation(&values),
                     Kind::Circular(circle) => {
-                        values.iter_mut().for_each(|value| *value = circle.wrap(*value));
+                        for value in &mut values {
+                            *value = circle.wrap(*value);
+                        }
                         let (_, width) = circle.spread(values.iter().copied());
                         if width > 0.0 { width } else { 1.0 }
                     }

@@ -66,9 +66,12 @@ fn dial(rows: usize, seed: u64) -> Transitions {
             state = [stream.uniform(-3.1, 3.1), stream.uniform(-1.0, 1.0), stream.normal()];
         }
         let torque = stream.uniform(-2.0, 2.0);
-        let speed = (state[1] + 0.75 * state[0].sin() + 0.15 * torque).clamp(-8.0, 8.0);
-        let next =
-            [circle.wrap(state[0] + 0.05 * speed), speed, 0.9 * state[2] + 0.3 * stream.normal()];
+        let velocity = (state[1] + 0.75 * state[0].sin() + 0.15 * torque).clamp(-8.0, 8.0);
+        let next = [
+            circle.wrap(state[0] + 0.05 * velocity),
+            velocity,
+            0.9 * state[2] + 0.3 * stream.normal(),
+        ];
         data.push(&Row {
             state: &state,
             action: &[torque],
