@@ -69,6 +69,11 @@ fn select(block: &Block, rows: &[usize]) -> Block {
     let mut values = Vec::with_capacity(shape.len());
     for group in 0..groups {
         let from = block.group(group);
+        if columns == 1 {
+            // Copying a single number as a slice costs a call.
+            values.extend(rows.iter().map(|&row| from[row]));
+            continue;
+        }
         for &row in rows {
             values.extend_from_slice(&from[row * columns..][..columns]);
         }

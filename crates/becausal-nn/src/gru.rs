@@ -191,7 +191,6 @@ impl Gates {
     /// gradient of h' on input and that of h on output.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
-    #[expect(clippy::similar_names, reason = "the letters of the equations")]
     fn back(
         &self,
         (hidden_gates, h, bias): (&[f32], &[f32], &[f32]),

@@ -254,6 +254,28 @@ impl ValueGradients<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Activation, Layer, Source};
+    use becausal_core::Stream;
+
+    #[test]
+    fn nothing_is_learned_through_a_held_result() {
+        let learned = |held: bool| {
+            let mut parameters = Parameters::default();
+            let layer = Layer::new(&mut parameters, "l", 1, (2, 3), 1.0, &mut Stream::new(1));
+            let mut gradients = parameters.gradients();
+            let mut tape = Tape::recording(&parameters, Pool::default());
+            let x = tape.input(Block::new(Shape::new(1, 1, 2), vec![0.5, -1.0]));
+            let y = layer.forward(&mut tape, x, Source::Each);
+            let loss = Activation::Silu.forward(&mut tape, y);
+            if held {
+                tape.hold(y);
+            }
+            tape.backward(loss, &mut gradients);
+            gradients.norm()
+        };
+        assert!(learned(false) > 0.1);
+        assert_eq!(learned(true), 0.0);
+    }
 
     #[test]
     fn buffers_are_reused_for_similar_sizes() {
