@@ -15,22 +15,20 @@ pub(super) fn upper_tail(t: f64, freedom: f64) -> f64 {
 }
 
 /// The one-sided p-value of the hypothesis that the mean of `values` is at most 0.
+///
+/// If all values are equal, the p-value is 0 if they are above 0, and 1 otherwise.
 pub(super) fn mean_above_zero(values: &[f64]) -> f64 {
-    mean_beyond_noise(values, values, values.len() as f64)
+    mean_of_pieces_above_zero(values, values.len() as f64)
 }
 
-/// The same if the variance is that of `noise`, and the values are worth `pieces` independent ones.
-///
-/// Without any variance the p-value is 0 if the mean is above 0, and 1 otherwise.
-pub(super) fn mean_beyond_noise(values: &[f64], noise: &[f64], pieces: f64) -> f64 {
+/// The same for values that are worth only this many independent ones, because they are correlated.
+pub(super) fn mean_of_pieces_above_zero(values: &[f64], pieces: f64) -> f64 {
+    let count = values.len() as f64;
     if values.len() < 2 {
         return 1.0;
     }
-    let mean_of = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let mean = mean_of(values);
-    let center = mean_of(noise);
-    let squares = noise.iter().map(|value| (value - center) * (value - center)).sum::<f64>();
-    let variance = squares / (noise.len() as f64 - 1.0);
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (count - 1.0);
     if !mean.is_finite() || !variance.is_finite() {
         return 1.0;
     }

@@ -2,7 +2,7 @@
 //!
 //! A recording is an episode, or several between which rows were left out.
 
-use super::student::mean_beyond_noise;
+use super::student::{mean_above_zero, mean_of_pieces_above_zero, typical};
 use super::thresholds::Thresholds;
 use becausal_core::Stream;
 use becausal_core::data::Transitions;
@@ -112,36 +112,31 @@ impl Units {
         let time = if self.stretches { self.lasting(folds, thresholds) } else { 1.0 };
         let mut p = None;
         for fold in folds {
-            let pieces = fold.sums.len() as f64 / time;
+            let sums = clipped(fold.sums.clone(), thresholds);
+            let pieces = sums.len() as f64 / time;
             let found = if !self.stretches || pieces >= thresholds.min_pieces {
-                fold.p_value(pieces, thresholds)
+                (sums.len() >= thresholds.min_units / 2)
+                    .then(|| mean_of_pieces_above_zero(&sums, pieces))
             } else {
-                let whole = self.by_recording(fold);
-                whole.p_value(whole.sums.len() as f64, thresholds)
+                let sums = clipped(self.by_recording(fold), thresholds);
+                (sums.len() >= thresholds.min_units / 2).then(|| mean_above_zero(&sums))
             };
             p = p.into_iter().chain(found).reduce(f64::min);
         }
         p.map(|p| (2.0 * p).min(1.0))
     }
 
-    /// The sums of whole recordings, each under its first unit.
-    fn by_recording(&self, fold: &UnitSums) -> UnitSums {
-        let mut whole = UnitSums::default();
-        for ((&unit, &sum), &noise) in fold.units.iter().zip(&fold.sums).zip(&fold.noise) {
-            match whole.units.last() {
-                Some(&last) if self.recording[last] == self.recording[unit] => {
-                    let last = whole.units.len() - 1;
-                    whole.sums[last] += sum;
-                    whole.noise[last] += noise;
-                }
-                _ => {
-                    whole.units.push(unit);
-                    whole.sums.push(sum);
-                    whole.noise.push(noise);
-                }
+    /// The sums of whole recordings.
+    fn by_recording(&self, fold: &UnitSums) -> Vec<f64> {
+        let mut sums: Vec<(u32, f64)> = Vec::new();
+        for (&unit, &sum) in fold.units.iter().zip(&fold.sums) {
+            let recording = self.recording[unit];
+            match sums.last_mut() {
+                Some((last, total)) if *last == recording => *total += sum,
+                _ => sums.push((recording, sum)),
             }
         }
-        whole
+        sums.into_iter().map(|(_, sum)| sum).collect()
     }
 
     /// For how many units noise lasts: 1 if those of a recording are independent.
@@ -149,9 +144,7 @@ impl Units {
     /// This is the integrated autocorrelation time 1 + 2 (r1 + r2 + ...), with the sum ended where two
     /// neighbouring terms together are not above 0 (Geyer 1992: the initial positive sequence).
     fn lasting(&self, folds: &[UnitSums; 2], thresholds: &Thresholds) -> f64 {
-        let noise = folds
-            .each_ref()
-            .map(|fold| standard(clipped(&fold.noise, limit(&fold.noise, thresholds))));
+        let noise = folds.each_ref().map(|fold| standard(clipped(fold.noise.clone(), thresholds)));
         let correlation = |lag: usize| -> f64 {
             let (mut products, mut squares) = (0.0, 0.0);
             for (fold, noise) in folds.iter().zip(&noise) {
@@ -183,40 +176,15 @@ pub(super) struct UnitSums {
     pub noise: Vec<f64>,
 }
 
-impl UnitSums {
-    /// The p-value of the hypothesis that the mean of the sums is at most 0, if they are worth this many
-    /// independent pieces; `None` if there are too few units.
-    ///
-    /// The variance is that of the noise. Without an influence it is the variance of the sums; with one, the
-    /// sums also vary because the influence acts more in one unit than in another, which is no doubt about it.
-    fn p_value(&self, pieces: f64, thresholds: &Thresholds) -> Option<f64> {
-        if self.sums.len() < thresholds.min_units / 2 {
-            return None;
+/// Sums beyond the most deviations count as these.
+fn clipped(mut sums: Vec<f64>, thresholds: &Thresholds) -> Vec<f64> {
+    let most = thresholds.max_deviations * typical(sums.iter().copied());
+    if most > 0.0 {
+        for sum in &mut sums {
+            *sum = sum.clamp(-most, most);
         }
-        let most = limit(&self.sums, thresholds);
-        let [sums, noise] = [&self.sums, &self.noise].map(|values| clipped(values, most));
-        Some(mean_beyond_noise(&sums, &noise, pieces))
     }
-}
-
-/// Sums beyond this count as this: so many times the root mean square of the sums clipped at it.
-///
-/// A multiple of the median would clip what there is to see where most units show nothing, as when a craft
-/// stands on the ground.
-fn limit(sums: &[f64], thresholds: &Thresholds) -> f64 {
-    /// The largest solution is approached from above, and a per cent more does no harm.
-    const STEPS: usize = 30;
-    let mut most = f64::INFINITY;
-    for _ in 0..STEPS {
-        let squares = sums.iter().map(|sum| sum.clamp(-most, most).powi(2)).sum::<f64>();
-        most = thresholds.max_deviations * (squares / sums.len().max(1) as f64).sqrt();
-    }
-    if most > 0.0 { most } else { f64::INFINITY }
-}
-
-/// Values that are at most this far from 0.
-fn clipped(values: &[f64], most: f64) -> Vec<f64> {
-    values.iter().map(|value| value.clamp(-most, most)).collect()
+    sums
 }
 
 /// Values with mean 0 and variance 1, or 0 if they are all alike.

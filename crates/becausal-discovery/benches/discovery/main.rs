@@ -1,5 +1,5 @@
 //! Measures discovery: `cargo bench -p becausal-discovery --bench discovery -- truth|development|practice|test|probes|calibration|power|power-fresh|by-action|lander|speed|speed-lander|speed-largest`,
-//! with `truth-fresh` for other seeds of the known graphs, `family NAME FIRST COUNT` for other worlds of a family,
+//! with `truth-fresh` and `truth-from FIRST` for other seeds of the known graphs, `family NAME FIRST COUNT` for other worlds of a family,
 //! and `calibration-of CASE COUNT` for more repetitions of one case.
 
 mod calibration;
@@ -40,6 +40,12 @@ fn main() {
         let alphas = [0.001, 0.05, 0.2, 0.5];
         let count = count.parse().expect("a count");
         println!("{name} {}", shares(case.expect("a case"), false, count, &alphas));
+    }
+    // truth-from FIRST: other seeds of the known graphs.
+    if let [command, first] = arguments.as_slice()
+        && command == "truth-from"
+    {
+        truth(first.parse().expect("a seed"));
     }
     if wanted("truth") {
         truth(0);
