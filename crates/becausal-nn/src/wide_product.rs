@@ -15,7 +15,8 @@ use super::product::{Matrix, Transposed};
 /// Rows of a tile. With two vectors a row its sums take 16 of the 32 vector registers.
 const TILE_ROWS: usize = 8;
 
-/// Numbers in a vector. Products whose columns are no multiple of it are left to `matrixmultiply`.
+/// Numbers in a vector. Fewer columns are filled up with zeros; other numbers of columns that are no multiple of it are
+/// left to `matrixmultiply`.
 const LANES: usize = 16;
 
 /// The most numbers of the right matrix: 64 kB. Larger matrices are better copied in parts.
@@ -28,6 +29,9 @@ const MAX_TERMS: usize = 256;
 thread_local! {
     /// Memory for a transposed right matrix.
     static RIGHT: RefCell<Vec<f32>> = RefCell::default();
+
+    /// Memory for a narrow right matrix and its product, filled up to [`LANES`] columns.
+    static NARROW: RefCell<(Vec<f32>, Vec<f32>)> = RefCell::default();
 }
 
 /// Computes `into = left * right`, or adds the product if `keep`. Returns whether it did: the
@@ -42,13 +46,27 @@ pub(super) fn multiply(left: Matrix<'_>, right: Matrix<'_>, keep: bool, into: &m
     assert_eq!(inner, right_rows, "the columns of the left matrix are the rows of the right one");
     assert_eq!(into.len(), rows * columns, "one number for every row and column");
     let is_empty = rows == 0 || right.0.is_empty();
-    if is_empty || columns % LANES != 0 || inner > MAX_TERMS || right.0.len() > MAX_RIGHT {
+    let suits = columns < LANES || columns % LANES == 0;
+    if is_empty || !suits || inner > MAX_TERMS || right.0.len() > MAX_RIGHT {
         return false;
     }
     let pulp::Arch::V4(simd) = pulp::Arch::new() else { return false };
     let by_columns = left.3 == Transposed::Yes;
+    let left = Left { values: left.0, by_columns, rows, inner };
+    if columns < LANES {
+        NARROW.with_borrow_mut(|(wide, product)| {
+            widen(right, columns, wide);
+            product.resize(rows * LANES, 0.0);
+            let work = Multiply { left, right: wide, columns: LANES, keep: false, into: product };
+            Simd::vectorize(simd, work);
+            for (into, sums) in into.chunks_exact_mut(columns).zip(product.chunks_exact(LANES)) {
+                let pairs = into.iter_mut().zip(sums);
+                pairs.for_each(|(into, sum)| *into = if keep { *into + sum } else { *sum });
+            }
+        });
+        return true;
+    }
     let mut work = |right: &[f32]| {
-        let left = Left { values: left.0, by_columns, rows, inner };
         Simd::vectorize(simd, Multiply { left, right, columns, keep, into: &mut *into });
     };
     match right.3 {
@@ -75,6 +93,21 @@ fn extent(&(_, rows, columns, transposed): &Matrix<'_>) -> (usize, usize) {
         Transposed::No => (rows, columns),
         Transposed::Yes => (columns, rows),
     }
+}
+
+/// Copies a matrix of fewer than [`LANES`] columns to one of [`LANES`] columns, the last of which are 0.
+fn widen((from, rows, stored, transposed): Matrix<'_>, columns: usize, into: &mut Vec<f32>) {
+    into.clear();
+    into.resize(from.len() / columns.max(1) * LANES, 0.0);
+    for (row, into) in into.chunks_exact_mut(LANES).enumerate() {
+        for (column, into) in into[..columns].iter_mut().enumerate() {
+            *into = match transposed {
+                Transposed::No => from[row * stored + column],
+                Transposed::Yes => from[column * stored + row],
+            };
+        }
+    }
+    debug_assert!(from.len() == rows * stored);
 }
 
 /// From `[rows, columns]` to `[columns, rows]`.
@@ -191,9 +224,17 @@ mod tests {
     #[test]
     fn the_bits_are_those_of_the_other_product() {
         let number = |at: usize| ((at * 37 % 101) as f32 - 50.0) / 17.0;
-        for (rows, inner, columns) in
-            [(8, 64, 64), (13, 5, 48), (1, 7, 16), (70, 3, 32), (6, 32, 96), (64, 256, 64)]
-        {
+        for (rows, inner, columns) in [
+            (8, 64, 64),
+            (13, 5, 48),
+            (1, 7, 16),
+            (70, 3, 32),
+            (6, 32, 96),
+            (64, 256, 64),
+            (9, 64, 3),
+            (64, 64, 1),
+            (1, 12, 5),
+        ] {
             let left: Vec<f32> = (0..rows * inner).map(number).collect();
             let right: Vec<f32> = (0..inner * columns).map(|at| number(at + 5)).collect();
             for (a, b) in [(false, false), (true, false), (false, true), (true, true)] {
