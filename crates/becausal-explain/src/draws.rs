@@ -1,9 +1,11 @@
 //! Courses that are possible: drawn where the model, or what the record shows of the noise, leaves them open.
 
+use rayon::prelude::*;
+
 use super::agent::Agent;
 use becausal_core::trajectory::{Step, Trajectory};
 use becausal_core::{Stream, normal_quantile};
-use becausal_model::{Dynamics, Noise, Prediction};
+use becausal_model::{Dynamics, Noise, PossibleNoise, Prediction};
 
 /// Courses that are drawn, in all: two on either side of an interval that leaves out a twentieth there.
 const DRAWS: usize = 40;
@@ -11,6 +13,9 @@ const DRAWS: usize = 40;
 /// The same for an agent that answers one state at a time, such as a plain Python function: every step of every course
 /// asks it.
 const DRAWS_OF_SLOW: usize = 10;
+
+/// The seed of what is drawn.
+const SEED: u64 = 1;
 
 /// Of fewer than this share of the courses nothing is said: the others left the numbers that a computer has.
 const MIN_LEFT: f64 = 0.5;
@@ -54,35 +59,30 @@ pub(super) struct Question<'a> {
 }
 
 impl Draws {
-    /// Draws courses. Every question draws the same random numbers, so that answers can be compared.
-    pub(super) fn of(question: &Question<'_>) -> Self {
-        let Question { dynamics, factual, horizon, .. } = *question;
+    /// Draws courses with noise that is possible: `[members][draws][steps]`.
+    pub(super) fn of(question: &Question<'_>, noise: Vec<Vec<Vec<Noise>>>) -> Self {
+        let Question { dynamics, factual, .. } = *question;
         let members = dynamics.members().max(1);
-        let count = if question.agent.is_quick() { DRAWS } else { DRAWS_OF_SLOW };
-        let each = count.div_ceil(members);
-        let steps: Vec<Option<&Step>> = (0..horizon)
-            .map(|step| factual.steps().get(step).filter(|step| step.recorded))
-            .collect();
-        let mut courses = Vec::with_capacity(members * each);
-        for member in 0..members {
-            // The same random numbers for every member: they differ only in what they have learned.
-            let mut stream = Stream::new(1);
-            let drawn = dynamics.draw_noise(member, &steps, each, &mut stream);
-            courses.extend(drawn.into_iter().map(|noise| (member, noise)));
-        }
-        let begun = (question.state.to_vec(), question.action.to_vec());
-        let others = question.play(&courses, &[], &begun);
+        let of_member = |(member, drawn): (usize, Vec<Vec<Noise>>)| {
+            drawn.into_iter().map(move |noise| (member, noise))
+        };
+        let courses: Vec<(usize, Vec<Noise>)> =
+            noise.into_iter().enumerate().flat_map(of_member).collect();
         let recorded: Vec<Step> = factual.steps().iter().filter(|s| s.recorded).cloned().collect();
         let all = recorded.len() == factual.len();
-        let factuals = if all {
-            vec![None; courses.len()]
+        let (factuals, courses) = if all {
+            (vec![None; courses.len()], courses)
         } else {
             let start = recorded.last().map(|step| step.next.clone());
             let start = start.or_else(|| factual.state(0).map(<[f64]>::to_vec));
             let first = factual.steps().first().map(|step| step.action.clone());
             let begun = (start.unwrap_or_default(), first.unwrap_or_default());
-            question.play(&courses, &recorded, &begun).into_iter().map(Some).collect()
+            let played = question.play(&courses, &recorded, &begun);
+            let courses = question.coupled(courses, &played);
+            (played.into_iter().map(Some).collect(), courses)
         };
+        let begun = (question.state.to_vec(), question.action.to_vec());
+        let others = question.play(&courses, &[], &begun);
         let trajectory = |steps: Vec<Step>| {
             Trajectory::new(factual.schema().clone(), factual.first(), steps).ok()
         };
@@ -146,8 +146,8 @@ impl Draws {
         &self,
         number: impl Fn(&Trajectory, &Trajectory) -> Option<f64>,
     ) -> Option<[f64; 2]> {
-        let numbers = self.widened(number);
-        Some([quantile(&numbers, TAIL)?, quantile(&numbers, 1.0 - TAIL)?])
+        let mut numbers = self.widened(number);
+        Some([quantile(&mut numbers, TAIL)?, quantile(&mut numbers, 1.0 - TAIL)?])
     }
 
     /// How probable it is that a number is above 0; a half if nothing is known.
@@ -172,7 +172,7 @@ impl Draws {
         self.pairs.iter().filter(of).count() as f64 / self.pairs.len().max(1) as f64
     }
 
-    /// What a number may be, in ascending order: the mean of the members, what one of many more members would be apart
+    /// What a number may be, in no order: the mean of the members, what one of many more members would be apart
     /// from it (Student's t distribution, because there are few of them), and what noise makes of it.
     fn widened(&self, number: impl Fn(&Trajectory, &Trajectory) -> Option<f64>) -> Vec<f64> {
         let numbers = self.numbers(number);
@@ -195,7 +195,7 @@ impl Draws {
             let between = squares / (count - 1.0) - of_means;
             (between.max(0.0) * (1.0 + 1.0 / count)).sqrt()
         };
-        let mut widened: Vec<f64> = if apart > 0.0 {
+        if apart > 0.0 {
             let places = (0..PLACES).map(|at| (at as f64 + 0.5) / PLACES as f64);
             let places: Vec<f64> =
                 places.map(|share| middle + apart * student(share, known.len() - 1)).collect();
@@ -203,9 +203,7 @@ impl Draws {
             noise.iter().flat_map(with).collect()
         } else {
             numbers.iter().map(|(_, number)| *number).collect()
-        };
-        widened.sort_by(f64::total_cmp);
-        widened
+        }
     }
 }
 
@@ -226,6 +224,38 @@ fn student(share: f64, freedom: usize) -> f64 {
 }
 
 impl Question<'_> {
+    /// The noise of the factual steps, and noise to draw courses with. Every question draws the same random numbers, so
+    /// that answers can be compared.
+    pub(super) fn noise(&self) -> PossibleNoise {
+        let count = if self.agent.is_quick() { DRAWS } else { DRAWS_OF_SLOW };
+        let each = count.div_ceil(self.dynamics.members().max(1));
+        let recorded = |step: usize| self.factual.steps().get(step).filter(|step| step.recorded);
+        let steps: Vec<Option<&Step>> = (0..self.horizon).map(recorded).collect();
+        self.dynamics.possible_noise(&steps, each, SEED)
+    }
+
+    /// The same courses with noise for what follows from the change: beyond the record it goes together with that of the
+    /// factual course as it does within, where some of it belongs to the action. What was drawn there counts as recorded.
+    fn coupled(
+        &self,
+        courses: Vec<(usize, Vec<Noise>)>,
+        factuals: &[Option<Vec<Step>>],
+    ) -> Vec<(usize, Vec<Noise>)> {
+        let couple = |(at, (member, mut noise)): (usize, (usize, Vec<Noise>))| {
+            let steps = factuals[at].iter().flatten().enumerate();
+            let predicted: Vec<(usize, &Step)> = steps.filter(|(_, step)| !step.recorded).collect();
+            let steps: Vec<&Step> = predicted.iter().map(|(_, step)| *step).collect();
+            let place = u32::try_from(at).unwrap_or(u32::MAX);
+            let mut stream = Stream::keyed(SEED, &[place]);
+            let drawn = self.dynamics.noise_of_predicted(member, &steps, &mut stream);
+            for ((step, _), drawn) in predicted.into_iter().zip(drawn) {
+                noise[step] = drawn;
+            }
+            (member, noise)
+        };
+        courses.into_par_iter().enumerate().map(couple).collect()
+    }
+
     /// The steps of every course: those begun with, and what follows from a state, whose first action is given
     /// where no step is begun with. `None` for a course with numbers that a computer does not have.
     fn play(
@@ -255,30 +285,31 @@ impl Question<'_> {
             let mut ended = Vec::new();
             let of_member = |a: &usize, b: &usize| courses[live[*a]].0 == courses[live[*b]].0;
             let places: Vec<usize> = (0..live.len()).collect();
-            for group in places.chunk_by(of_member) {
+            let groups: Vec<&[usize]> = places.chunk_by(of_member).collect();
+            let results = groups.into_par_iter().map(|group| {
                 let range = group[0]..group[group.len() - 1] + 1;
                 let member = courses[live[group[0]]].0;
                 let noise: Vec<&Noise> =
                     live[range.clone()].iter().map(|&course| &courses[course].1[step]).collect();
-                let (here, actions) = (&here[range.clone()], &actions[range.clone()]);
-                let results = self.dynamics.steps_of(member, here, actions, &noise);
-                let steps = here.iter().zip(actions).zip(results);
-                for (&course, ((state, action), Prediction { outcomes, next })) in
-                    live[range].iter().zip(steps)
-                {
-                    let step = Step::new(schema, [state, action, &outcomes, &next], None);
-                    let numbers = step.outcomes.iter().chain(&step.next).chain(&step.rewards);
-                    if !numbers.into_iter().all(|number| number.is_finite()) {
-                        played[course] = None;
-                        ended.push(course);
-                        continue;
-                    }
-                    if step.terminated {
-                        ended.push(course);
-                    }
-                    states[course] = next;
-                    played[course].get_or_insert_default().push(step);
+                self.dynamics.steps_of(member, &here[range.clone()], &actions[range], &noise)
+            });
+            let results: Vec<Vec<Prediction>> = results.collect();
+            let steps = here.iter().zip(&actions).zip(results.into_iter().flatten());
+            for (&course, ((state, action), Prediction { outcomes, next })) in
+                live.iter().zip(steps)
+            {
+                let step = Step::new(schema, [state, action, &outcomes, &next], None);
+                let numbers = step.outcomes.iter().chain(&step.next).chain(&step.rewards);
+                if !numbers.into_iter().all(|number| number.is_finite()) {
+                    played[course] = None;
+                    ended.push(course);
+                    continue;
                 }
+                if step.terminated {
+                    ended.push(course);
+                }
+                states[course] = next;
+                played[course].get_or_insert_default().push(step);
             }
             live.retain(|course| !ended.contains(course));
         }
@@ -294,14 +325,15 @@ fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-/// A quantile of ascending numbers, in between two of them where it must be.
-fn quantile(numbers: &[f64], share: f64) -> Option<f64> {
+/// A quantile of some numbers, in between two of them where it must be. Their order changes.
+fn quantile(numbers: &mut [f64], share: f64) -> Option<f64> {
     let place = share * (numbers.len().checked_sub(1)? as f64);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
     let below = place.floor() as usize;
-    let above = (below + 1).min(numbers.len() - 1);
     let part = place - place.floor();
-    Some(numbers[below] + part * (numbers[above] - numbers[below]))
+    let (_, low, above) = numbers.select_nth_unstable_by(below, f64::total_cmp);
+    let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(*low);
+    Some(*low + part * (high - *low))
 }
 
 #[cfg(test)]

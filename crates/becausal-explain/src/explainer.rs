@@ -26,7 +26,7 @@ use becausal_core::schema::Schema;
 use becausal_core::trajectory::{Step, Trajectory};
 use becausal_core::{Node, Policy, Transitions};
 use becausal_discovery::CausalGraph;
-use becausal_model::{Dynamics, ModelWorld, Noise};
+use becausal_model::{Dynamics, ModelWorld, Noise, PossibleNoise};
 
 /// Rivals that are compared to find the best one, at most.
 const MAX_RIVALS: usize = 16;
@@ -51,7 +51,7 @@ pub struct Why {
 }
 
 /// The agent's later actions, by step and state; `None` if unknown.
-type LaterActions<'a> = dyn Fn(usize, &[f64]) -> Option<Vec<f64>> + 'a;
+type LaterActions<'a> = dyn Fn(usize, &[f64]) -> Option<Vec<f64>> + Sync + 'a;
 
 /// Answers questions about moments.
 pub struct Explainer<'a> {
@@ -163,7 +163,9 @@ impl<'a> Explainer<'a> {
             return self.why(moment);
         }
         let Some(rival) = self.rival(moment)? else { return self.why(moment) };
-        let contrast = self.why_not(moment, &rival.action)?;
+        let (contrast, choice) =
+            rayon::join(|| self.why_not(moment, &rival.action), || self.choice(moment));
+        let contrast = contrast?;
         let differs = |node: Node| contrast.differs(node) != Some(false);
         let chain = contrast.factual.chain.clone().to_rewards(differs);
         let why = if chain.is_empty() {
@@ -171,7 +173,6 @@ impl<'a> Explainer<'a> {
         } else {
             self.evident(chain, &Origin::default())
         };
-        let choice = self.choice(moment);
         Ok(Why { choice, rather: Some(Box::new(Rather { rival, contrast })), ..why })
     }
 
@@ -284,15 +285,6 @@ impl<'a> Explainer<'a> {
             check_distance(self.dynamics, &state)?;
         }
         let limit = self.limit(moment);
-        let noise = self.noise(&factual);
-        let start = (&state[..], &action[..]);
-        let follow =
-            |step: usize, state: &[f64]| self.agent.act(schema, factual.steps().get(step), state);
-        let counterfactual = self.simulate(&factual, &noise, start, &follow, limit)?;
-        let keep = |step: usize, state: &[f64]| match factual.steps().get(step) {
-            Some(step) => Some(step.action.clone()),
-            None => self.agent.mode(state),
-        };
         let question = Question {
             agent: self.agent,
             dynamics: self.dynamics,
@@ -301,10 +293,25 @@ impl<'a> Explainer<'a> {
             action: &action,
             horizon: limit,
         };
-        let (held, draws) = rayon::join(
-            || self.simulate(&factual, &noise, start, &keep, limit),
-            || Draws::of(&question),
+        let PossibleNoise { likely, drawn } = question.noise();
+        let noise = likely.get(..factual.len()).unwrap_or(&likely);
+        let start = (&state[..], &action[..]);
+        let follow =
+            |step: usize, state: &[f64]| self.agent.act(schema, factual.steps().get(step), state);
+        let keep = |step: usize, state: &[f64]| match factual.steps().get(step) {
+            Some(step) => Some(step.action.clone()),
+            None => self.agent.mode(state),
+        };
+        let ((counterfactual, held), draws) = rayon::join(
+            || {
+                rayon::join(
+                    || self.simulate(&factual, noise, start, &follow, limit),
+                    || self.simulate(&factual, noise, start, &keep, limit),
+                )
+            },
+            || Draws::of(&question, drawn),
         );
+        let counterfactual = counterfactual?;
         let held = held?;
         let steps = self.steps_that_differ(&factual, &counterfactual, &draws);
         let [factual, counterfactual, held] =

@@ -34,7 +34,7 @@ impl WorldModel {
         );
         let row = inputs.action_of[0] as usize;
         let of_member = |member: &Member| -> Option<Vec<f64>> {
-            let alpha = member.weights(inputs.actions.clone(), &self.structure)?;
+            let alpha = member.action_part(inputs.actions.clone(), &self.structure)?.alpha;
             let mut weights = Vec::with_capacity(effects * states);
             for effect in 0..effects {
                 let stays = f64::from(self.persistence.stays(effect, row));

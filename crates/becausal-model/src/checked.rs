@@ -14,6 +14,7 @@ use becausal_discovery::{CausalGraph, Reason, Verdict};
 
 use super::error::FitError;
 use super::fit_data::FitData;
+use super::kept::Kept;
 use super::member::ModelKind;
 use super::probe::likelihoods;
 use super::score::log_mean;
@@ -300,6 +301,7 @@ impl WorldModel {
                 })
         };
         self.structure = self.structure.narrowed(uses).into();
+        self.kept = Kept::default();
         self
     }
 }

@@ -38,20 +38,26 @@ pub trait Dynamics: Sync {
         1
     }
 
-    /// Noise of recorded steps as one member sees it, `count` times, drawn where the record leaves it open;
-    /// `None` in place of a step draws all of it. `[count][steps]`
-    fn draw_noise(
-        &self,
-        _member: usize,
-        steps: &[Option<&Step>],
-        count: usize,
-        _stream: &mut Stream,
-    ) -> Vec<Vec<Noise>> {
+    /// The [noise](Self::noise) of steps, and noise that is possible as well: as each member sees it, `count` times, drawn
+    /// where the record leaves it open. `None` in place of a step that was not recorded: all of its noise is drawn.
+    fn possible_noise(&self, steps: &[Option<&Step>], count: usize, _seed: u64) -> PossibleNoise {
         let noise = |step: Option<&Step>| match step {
             Some(step) => self.noise(&step.state, &step.action, &step.outcomes, &step.next),
             None => Noise::most_likely(),
         };
-        vec![steps.iter().copied().map(noise).collect(); count]
+        let likely: Vec<Noise> = steps.iter().copied().map(noise).collect();
+        let drawn = vec![vec![likely.clone(); count]; self.members().max(1)];
+        PossibleNoise { likely, drawn }
+    }
+
+    /// Noise of steps that one member predicted, as it would see them in a record: drawn where they leave it open.
+    fn noise_of_predicted(
+        &self,
+        _member: usize,
+        steps: &[&Step],
+        _stream: &mut Stream,
+    ) -> Vec<Noise> {
+        vec![Noise::most_likely(); steps.len()]
     }
 
     /// The results of actions in states, given the noise of each, by one member: as many as there are
@@ -128,6 +134,15 @@ pub trait Dynamics: Sync {
 
 /// A state and the action taken in it.
 pub type Situation<'a> = (&'a [f64], &'a [f64]);
+
+/// The noise of some steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PossibleNoise {
+    /// The most likely noise: `[steps]`.
+    pub likely: Vec<Noise>,
+    /// Noise that is possible as well: `[members][draws][steps]`.
+    pub drawn: Vec<Vec<Vec<Noise>>>,
+}
 
 /// The result of a step.
 #[derive(Debug, Clone, PartialEq)]

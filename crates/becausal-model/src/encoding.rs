@@ -203,12 +203,10 @@ impl Encoding {
     #[must_use]
     pub fn inputs(&self, rows: usize, value: impl Fn(usize, usize) -> f64) -> Inputs {
         let states = self.encode(Role::State, rows, &value);
-        let table = self.action_table();
-        let (actions, action_of): (Block, Arc<[u32]>) = if let Some(table) = &table {
+        let table = self.table_inputs();
+        let is_table = table.is_some();
+        let (actions, action_of): (Block, Arc<[u32]>) = if let Some(actions) = table {
             let of = |row| self.action_index(|slot| value(row, slot));
-            let first = self.schema.action_slots().start;
-            let actions =
-                self.encode(Role::Action, table.len(), |row, slot| table[row][slot - first]);
             (actions, (0..rows).map(of).collect())
         } else {
             #[expect(clippy::cast_possible_truncation, reason = "batches are small")]
@@ -222,7 +220,7 @@ impl Encoding {
                 *into = single(target.scale.apply(self.placed(slot, value(row, slot))));
             }
         }
-        Inputs { states, actions, action_of, table: table.is_some(), before }
+        Inputs { states, actions, action_of, table: is_table, before }
     }
 
     /// Whether a state variable is a number on a line.
@@ -311,6 +309,13 @@ impl Encoding {
     #[must_use]
     pub fn action_table(&self) -> Option<Vec<Vec<f64>>> {
         every_action(&self.schema, MAX_TABLE_ACTIONS)
+    }
+
+    /// The [table](Self::action_table) as inputs: `[actions, distinct actions, features]`.
+    pub(super) fn table_inputs(&self) -> Option<Block> {
+        let table = self.action_table()?;
+        let first = self.schema.action_slots().start;
+        Some(self.encode(Role::Action, table.len(), |row, slot| table[row][slot - first]))
     }
 
     /// For every row the index of its action in the [table](Self::action_table), if there is one.

@@ -10,6 +10,7 @@ use becausal_core::schema::Schema;
 use becausal_nn::{Block, Shape};
 
 use super::encoding::Encoding;
+use super::kept::Kept;
 use super::member::{Member, ModelKind};
 use super::network::Sizes;
 use super::persistence::Persistence;
@@ -166,6 +167,7 @@ impl Described {
             persistence,
             sizes: self.sizes,
             members,
+            kept: Kept::default(),
         })
     }
 }

@@ -10,7 +10,7 @@ use becausal_nn::{Block, Parameter, Parameters, Pool, Shape, Tape, Variable};
 use super::dense::DenseNetwork;
 use super::encoding::Encoding;
 use super::inputs::Inputs;
-use super::network::{CausalNetwork, Outputs, Sizes};
+use super::network::{ActionPart, CausalNetwork, Outputs, Sizes};
 use super::persistence::{Persistence, persist};
 use super::structure::Structure;
 
@@ -142,14 +142,11 @@ impl Member {
         }
     }
 
-    /// The influence weights `[effects, actions, states + 1]` under some actions; `None` if the
-    /// network has none.
-    pub fn weights(&self, actions: Block, structure: &Arc<Structure>) -> Option<Block> {
-        let Network::Causal(network) = &self.network else { return None };
+    /// What depends on the action alone, under some actions; `None` if the network has no such part.
+    pub fn action_part(&self, actions: Block, structure: &Structure) -> Option<ActionPart> {
+        let network = self.causal()?;
         let mut tape = Tape::computing(&self.parameters, Pool::default());
-        let (_, alpha) =
-            network.under_actions(&mut tape, actions, structure, self.pruned.as_deref());
-        Some(tape.value(alpha).clone())
+        Some(network.action_part(&mut tape, actions, structure, self.pruned.as_deref()))
     }
 
     /// The network, if it has influence weights.
@@ -179,9 +176,20 @@ impl Member {
         structure: &Arc<Structure>,
         watch: &Tracker<'_>,
     ) -> Block {
+        self.predict_under(inputs, structure, None, watch)
+    }
+
+    /// The same, given what depends on the action alone, if it is known.
+    pub fn predict_under(
+        &self,
+        inputs: &Inputs,
+        structure: &Arc<Structure>,
+        part: Option<&ActionPart>,
+        watch: &Tracker<'_>,
+    ) -> Block {
         let rows = inputs.rows();
         if rows <= CHUNK_ROWS {
-            let outputs = self.predict_chunk(inputs.clone(), structure);
+            let outputs = self.predict_chunk(inputs.clone(), structure, part);
             watch.advance(rows as f64, "");
             return outputs;
         }
@@ -192,7 +200,7 @@ impl Member {
         while from < rows {
             let to = rows.min(from + CHUNK_ROWS);
             let chunk: Vec<usize> = (from..to).collect();
-            let outputs = self.predict_chunk(inputs.select(&chunk), structure);
+            let outputs = self.predict_chunk(inputs.select(&chunk), structure, part);
             for group in 0..outputs.shape.groups {
                 all.group_mut(group)[from * columns..to * columns]
                     .copy_from_slice(outputs.group(group));
@@ -203,9 +211,17 @@ impl Member {
         all
     }
 
-    fn predict_chunk(&self, inputs: Inputs, structure: &Arc<Structure>) -> Block {
+    fn predict_chunk(
+        &self,
+        inputs: Inputs,
+        structure: &Arc<Structure>,
+        part: Option<&ActionPart>,
+    ) -> Block {
         let mut tape = Tape::computing(&self.parameters, POOL.take());
-        let (outputs, _) = self.forward(&mut tape, inputs, structure);
+        let outputs = match (self.causal(), part) {
+            (Some(network), Some(part)) => network.predict(&mut tape, inputs, structure, part),
+            _ => self.forward(&mut tape, inputs, structure).0,
+        };
         let outputs = tape.value(outputs).clone();
         POOL.set(tape.finish());
         outputs

@@ -77,6 +77,22 @@ pub(super) struct Outputs {
     pub alpha: Variable,
 }
 
+/// What depends on the action alone, under each of some actions.
+#[derive(Debug, Clone)]
+pub(super) struct ActionPart {
+    /// The influence weights: `[effects, distinct actions, states + 1]`.
+    pub alpha: Block,
+    /// The contributions `c_a`: `[effects, distinct actions, hidden]`.
+    contribution: Block,
+}
+
+/// The same on a tape.
+#[derive(Clone, Copy)]
+struct UnderActions {
+    alpha: Variable,
+    contribution: Variable,
+}
+
 /// Other values of a state variable, already encoded.
 pub(super) struct Replacement<'a, Place: Fn(usize) -> (usize, usize)> {
     /// The variable.
@@ -94,7 +110,7 @@ pub(super) struct Common {
     /// The encodings of the states: `[states, rows, encoding]`.
     encodings: Block,
     /// The influence weights: `[effects, distinct actions, states + 1]`.
-    alpha: Block,
+    pub alpha: Block,
     /// The weighted sum of the contributions, h: `[effects, rows, hidden]`.
     hidden: Block,
 }
@@ -166,16 +182,52 @@ impl CausalNetwork {
         structure: &Arc<Structure>,
         pruned: Option<&[bool]>,
     ) -> Outputs {
-        let Inputs { states, actions, action_of, before, .. } = inputs;
+        let under = self.under_actions(tape, inputs.actions.clone(), structure, pruned);
+        let distributions = self.distributions(tape, inputs, structure, under);
+        Outputs { distributions, alpha: under.alpha }
+    }
+
+    /// The parameters of the distributions, `[effects, rows, columns]`, given what depends on the action alone.
+    pub fn predict(
+        &self,
+        tape: &mut Tape<'_>,
+        inputs: Inputs,
+        structure: &Arc<Structure>,
+        part: &ActionPart,
+    ) -> Variable {
+        let under = part.on(tape);
+        self.distributions(tape, inputs, structure, under)
+    }
+
+    fn distributions(
+        &self,
+        tape: &mut Tape<'_>,
+        inputs: Inputs,
+        structure: &Arc<Structure>,
+        under: UnderActions,
+    ) -> Variable {
+        let Inputs { states, action_of, before, .. } = inputs;
         let states = tape.input(states);
         let encodings = self.state_encoders.forward(tape, states, Source::Each);
-        let (alpha, hidden) =
-            self.hidden(tape, encodings, (actions, &action_of), structure, pruned);
+        let hidden = self.hidden(tape, encodings, under, &action_of, structure);
         let hidden = Activation::Silu.forward(tape, hidden);
         let decoded = self.decoder.forward(tape, hidden, Source::Each);
-        let persistence = &self.persistence;
-        let distributions = persist(tape, decoded, &before, &action_of, persistence, &self.targets);
-        Outputs { distributions, alpha }
+        persist(tape, decoded, &before, &action_of, &self.persistence, &self.targets)
+    }
+
+    /// What depends on the action alone, under each of some actions.
+    pub fn action_part(
+        &self,
+        tape: &mut Tape<'_>,
+        actions: Block,
+        structure: &Structure,
+        pruned: Option<&[bool]>,
+    ) -> ActionPart {
+        let UnderActions { alpha, contribution } =
+            self.under_actions(tape, actions, structure, pruned);
+        let [alpha, contribution] =
+            [alpha, contribution].map(|variable| tape.value(variable).clone());
+        ActionPart { alpha, contribution }
     }
 
     /// What the questions about single effects of the same rows have in common.
@@ -186,52 +238,47 @@ impl CausalNetwork {
         structure: &Arc<Structure>,
         pruned: Option<&[bool]>,
     ) -> Common {
-        let states = tape.input(inputs.states.clone());
-        let encodings = self.state_encoders.forward(tape, states, Source::Each);
-        let (alpha, hidden) = self.hidden(
-            tape,
-            encodings,
-            (inputs.actions.clone(), &inputs.action_of),
-            structure,
-            pruned,
-        );
-        let [encodings, alpha, hidden] =
-            [encodings, alpha, hidden].map(|variable| tape.value(variable).clone());
-        Common { encodings, alpha, hidden }
+        let part = self.action_part(tape, inputs.actions.clone(), structure, pruned);
+        self.common_under(tape, inputs, structure, part)
     }
 
-    /// The influence weights and the weighted sum h: `[effects, distinct actions, states + 1]` and
-    /// `[effects, rows, hidden]`.
+    /// The same, given what depends on the action alone.
+    pub fn common_under(
+        &self,
+        tape: &mut Tape<'_>,
+        inputs: &Inputs,
+        structure: &Arc<Structure>,
+        part: ActionPart,
+    ) -> Common {
+        let states = tape.input(inputs.states.clone());
+        let encodings = self.state_encoders.forward(tape, states, Source::Each);
+        let under = part.on(tape);
+        let hidden = self.hidden(tape, encodings, under, &inputs.action_of, structure);
+        let [encodings, hidden] = [encodings, hidden].map(|variable| tape.value(variable).clone());
+        Common { encodings, alpha: part.alpha, hidden }
+    }
+
+    /// The weighted sum h: `[effects, rows, hidden]`.
     fn hidden(
         &self,
         tape: &mut Tape<'_>,
         encodings: Variable,
-        (actions, action_of): (Block, &Arc<[u32]>),
+        under: UnderActions,
+        action_of: &Arc<[u32]>,
         structure: &Arc<Structure>,
-        pruned: Option<&[bool]>,
-    ) -> (Variable, Variable) {
-        let (embedding, alpha) = self.under_actions(tape, actions, structure, pruned);
-        let action = self.action_contribution.forward(tape, embedding, Source::Each);
+    ) -> Variable {
+        let UnderActions { alpha, contribution: action } = under;
         let weights =
             Weights { alpha, action_of: Arc::clone(action_of), structure: Arc::clone(structure) };
-        let bias = self.contribution_bias;
-        (alpha, weights.hidden(tape, encodings, self.contribution, bias, action))
+        weights.hidden(tape, encodings, self.contribution, self.contribution_bias, action)
     }
 
-    /// Whether an effect reads a state in any of these rows: it is a parent that is not pruned, or persists.
-    pub fn reads(
-        &self,
-        common: &Common,
-        inputs: &Inputs,
-        structure: &Structure,
-        (effect, state): (usize, usize),
-    ) -> bool {
-        let reads = |&action: &u32| {
-            let action = action as usize;
-            common.alpha.row(effect, action)[state] != 0.0
-                || (state == effect && self.stays(effect, action) != 0.0)
-        };
-        structure.state_parents(effect).contains(&state) && inputs.action_of.iter().any(reads)
+    /// Whether an effect reads a state under one of the distinct actions: as a parent that is not pruned, or because it
+    /// persists.
+    pub fn reads_under(&self, alpha: &Block, action: u32, (effect, state): (usize, usize)) -> bool {
+        let action = action as usize;
+        alpha.row(effect, action)[state] != 0.0
+            || (state == effect && self.stays(effect, action) != 0.0)
     }
 
     /// The encodings `[rows, encoding]` of the features `[rows, features]` of a state variable.
@@ -266,23 +313,33 @@ impl CausalNetwork {
         let now = contributed(encodings.group(state), known);
         let instead = contributed(replaced, replaced.len() / width.max(1));
         let width = hidden.shape.columns;
-        let mut hidden_instead = vec![0.0; rows * width];
-        simd(
-            #[inline(always)]
-            || {
-                for (row, into) in hidden_instead.chunks_exact_mut(width).enumerate() {
-                    let (row, value) = place(row);
-                    let weight = alpha.row(effect, action_of[row] as usize)[state];
-                    into.copy_from_slice(hidden.row(effect, row));
-                    add_scaled(into, weight, &instead[value * width..][..width]);
-                    add_scaled(into, -weight, &now[row * width..][..width]);
-                }
-            },
-        );
-        let mut hidden = hidden_instead;
-        Activation::Silu.apply(&mut hidden);
-        let decoded = self.decoder.of_group(parameters, effect, &hidden, rows);
+        let decoded = self.decoder.of_rows(parameters, effect, rows, |first, block| {
+            simd(
+                #[inline(always)]
+                || {
+                    for (row, into) in block.chunks_exact_mut(width).enumerate() {
+                        let (row, value) = place(first + row);
+                        let weight = alpha.row(effect, action_of[row] as usize)[state];
+                        into.copy_from_slice(hidden.row(effect, row));
+                        add_scaled(into, weight, &instead[value * width..][..width]);
+                        add_scaled(into, -weight, &now[row * width..][..width]);
+                    }
+                },
+            );
+            Activation::Silu.apply(block);
+        });
         Block::new(Shape::new(1, rows, decoded.len() / rows.max(1)), decoded)
+    }
+
+    /// The parameters of the distributions of one effect for the rows as they are, `[rows, columns]`. The values before the
+    /// step are not added to what persists.
+    pub fn as_it_is(&self, parameters: &Parameters, common: &Common, effect: usize) -> Vec<f32> {
+        let hidden = common.hidden.group(effect);
+        let Shape { rows, columns: width, .. } = common.hidden.shape;
+        self.decoder.of_rows(parameters, effect, rows, |first, block| {
+            block.copy_from_slice(&hidden[first * width..][..block.len()]);
+            Activation::Silu.apply(block);
+        })
     }
 
     /// Whether the values of an effect persist under one of the distinct actions: 1 or 0.
@@ -290,14 +347,14 @@ impl CausalNetwork {
         self.persistence.stays(effect, action)
     }
 
-    /// The parts that depend only on the action: embedding and influence weights.
-    pub fn under_actions(
+    /// What depends on the action alone: the influence weights and the action's contribution.
+    fn under_actions(
         &self,
         tape: &mut Tape<'_>,
         actions: Block,
         structure: &Structure,
         pruned: Option<&[bool]>,
-    ) -> (Variable, Variable) {
+    ) -> UnderActions {
         let actions = tape.input(actions);
         let encodings = self.action_encoders.forward(tape, actions, Source::Each);
         let reads: Vec<Vec<bool>> =
@@ -305,6 +362,16 @@ impl CausalNetwork {
         let embedding = self.embedding.forward(tape, encodings, &reads);
         let query = self.query.forward(tape, embedding, Source::Each);
         let alpha = attention(tape, query, self.keys, structure, pruned);
-        (embedding, alpha)
+        let contribution = self.action_contribution.forward(tape, embedding, Source::Each);
+        UnderActions { alpha, contribution }
+    }
+}
+
+impl ActionPart {
+    /// The same as inputs of a tape.
+    fn on(&self, tape: &mut Tape<'_>) -> UnderActions {
+        let [alpha, contribution] =
+            [&self.alpha, &self.contribution].map(|block| tape.input(block.clone()));
+        UnderActions { alpha, contribution }
     }
 }

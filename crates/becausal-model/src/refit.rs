@@ -12,6 +12,7 @@ use becausal_nn::Schedule;
 use super::descent::{Descent, Lessons};
 use super::encoding::Encoding;
 use super::error::FitError;
+use super::kept::Kept;
 use super::member::{Member, ModelKind};
 use super::persistence::Persistence;
 use super::structure::Structure;
@@ -42,7 +43,15 @@ impl WorldModel {
             Member::new(kind, &encoding, &structure, &persistence, options.sizes, &mut stream)
         };
         let members = (0..options.members).map(member).collect();
-        Ok(Self { kind, encoding, structure, persistence, sizes: options.sizes, members })
+        Ok(Self {
+            kind,
+            encoding,
+            structure,
+            persistence,
+            sizes: options.sizes,
+            members,
+            kept: Kept::default(),
+        })
     }
 
     /// Continues the training on data that have grown, for `options.steps` steps per member.
@@ -62,6 +71,7 @@ impl WorldModel {
         round: u32,
     ) -> Result<(), FitError> {
         check(data, &Tracker::unheard())?;
+        self.kept = Kept::default();
         self.restructure(data, structure, options.persist);
         let rows = self.encoding.encode_all(data, &Tracker::unheard());
         let lessons = Lessons { encoding: &self.encoding, structure: &self.structure, rows: &rows };

@@ -1,20 +1,21 @@
-//! Steps of a world model: single steps for explanations, batches for dreams.
+//! Steps of a world model for explanations.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use becausal_core::progress::Tracker;
 use becausal_core::schema::{Role, Schema};
 use becausal_core::trajectory::Step;
 use becausal_core::{Stream, Transitions};
 use becausal_nn::{Block, Distribution, Head};
 
 use super::coupling::Coupling;
-use super::dynamics::{Dynamics, Noise, Prediction, Situation};
+use super::dynamics::{Dynamics, Noise, PossibleNoise, Prediction, Situation};
 use super::influence::Influence;
-use super::member::{CHUNK_ROWS, Member};
+use super::inputs::Inputs;
 use super::target::Target;
-use super::world_model::{WorldModel, index};
+use super::world_model::WorldModel;
 
 /// The seed of the values that replace others to measure effects: the same question has the same answer.
 const EFFECT_SEED: u64 = 0;
@@ -42,57 +43,38 @@ impl Dynamics for WorldModel {
     }
 
     fn noises(&self, steps: &[&Step]) -> Vec<Noise> {
-        let table = self.encoding.action_table().unwrap_or_default();
-        let rows = Self::own_and_other_actions(steps, &table);
-        let members: Vec<Block> =
-            (0..self.members.len()).map(|member| self.outputs_of_member(member, &rows)).collect();
-        let outputs = mean_of_members(&members);
-        let infer = |(at, step): (usize, &&Step)| {
-            let seen = [&step.action[..], &step.outcomes, &step.next];
-            self.inferred(
-                (&outputs, at),
-                &others(&outputs, (steps.len(), table.len()), at),
-                seen,
-                None,
-            )
-        };
-        steps.iter().enumerate().map(infer).collect()
+        self.likely_noise(steps, &self.seen_by_members(steps))
     }
 
     fn members(&self) -> usize {
         self.members.len()
     }
 
-    fn draw_noise(
+    fn possible_noise(&self, steps: &[Option<&Step>], count: usize, seed: u64) -> PossibleNoise {
+        let recorded: Vec<&Step> = steps.iter().filter_map(|step| *step).collect();
+        let members = self.seen_by_members(&recorded);
+        let mut inferred = self.likely_noise(&recorded, &members).into_iter();
+        let likely = steps
+            .iter()
+            .map(|step| step.and_then(|_| inferred.next()).unwrap_or_default())
+            .collect();
+        let of_member = |outputs: &Block| {
+            // The same random numbers for every member: they differ only in what they have learned.
+            let mut stream = Stream::new(seed);
+            (0..count).map(|_| self.drawn_noise(steps, outputs, &mut stream)).collect()
+        };
+        PossibleNoise { likely, drawn: members.par_iter().map(of_member).collect() }
+    }
+
+    fn noise_of_predicted(
         &self,
         member: usize,
-        steps: &[Option<&Step>],
-        count: usize,
+        steps: &[&Step],
         stream: &mut Stream,
-    ) -> Vec<Vec<Noise>> {
-        let recorded: Vec<&Step> = steps.iter().filter_map(|step| *step).collect();
-        let table = self.encoding.action_table().unwrap_or_default();
-        let rows = Self::own_and_other_actions(&recorded, &table);
-        let outputs = self.outputs_of_member(member, &rows);
-        let mut of_steps = || {
-            let mut at = 0;
-            let draw = |step: Option<&Step>| {
-                let noise = match step {
-                    Some(step) => {
-                        let others = others(&outputs, (recorded.len(), table.len()), at);
-                        let seen = [&step.action[..], &step.outcomes, &step.next];
-                        let noise = self.inferred((&outputs, at), &others, seen, Some(stream));
-                        at += 1;
-                        noise
-                    }
-                    None => self.drawn(stream),
-                };
-                let targets = self.encoding.targets();
-                noise.with_open(targets.iter().map(|_| stream.normal()).collect())
-            };
-            steps.iter().copied().map(draw).collect()
-        };
-        (0..count).map(|_| of_steps()).collect()
+    ) -> Vec<Noise> {
+        let outputs = self.outputs_for(member, &self.own_and_other_actions(steps));
+        let steps: Vec<Option<&Step>> = steps.iter().copied().map(Some).collect();
+        self.drawn_noise(&steps, &outputs, stream)
     }
 
     fn steps_of(
@@ -212,132 +194,83 @@ impl Dynamics for WorldModel {
 }
 
 impl WorldModel {
-    /// Samples the results of many rows at once, each from a random member.
-    ///
-    /// `value(row, slot)` returns states and actions. The result contains, row by row, the outcomes
-    /// and then the next state, in the order of the schema's slots. The noise of continuous numbers
-    /// is multiplied by `noise`: 1 for samples from the distribution, 0 for the means.
-    ///
-    /// # Panics
-    /// When the model has no members.
-    #[must_use]
-    pub fn sample(
-        &self,
-        rows: usize,
-        value: impl Fn(usize, usize) -> f64 + Sync,
-        noise: f64,
-        stream: &mut Stream,
-    ) -> Vec<f64> {
-        let mut of_member = vec![Vec::new(); self.members.len()];
-        for row in 0..rows {
-            of_member[stream.below(self.members.len())].push(row);
-        }
-        let chunks: Vec<(usize, &[usize], Stream)> = of_member
-            .iter()
-            .enumerate()
-            .flat_map(|(member, rows)| rows.chunks(CHUNK_ROWS).map(move |rows| (member, rows)))
-            .map(|(member, rows)| (member, rows, Stream::new(stream.next_u64())))
-            .collect();
-        let width = self.encoding.targets().len();
-        let drawn: Vec<Vec<f64>> = chunks
-            .into_par_iter()
-            .map(|(member, rows, mut stream)| {
-                let inputs = self.encoding.inputs(rows.len(), |row, slot| value(rows[row], slot));
-                let outputs = self.members[member].predict(&inputs, &self.structure);
-                self.draw(&outputs, rows.len(), noise, &mut stream)
-            })
-            .collect();
-        let mut all = vec![0.0; rows * width];
-        let mut drawn = drawn.into_iter();
-        for rows in of_member.iter().flat_map(|rows| rows.chunks(CHUNK_ROWS)) {
-            let chunk = drawn.next().expect("one result per chunk");
-            for (from, &row) in chunk.chunks_exact(width).zip(rows) {
-                all[row * width..][..width].copy_from_slice(from);
-            }
-        }
-        all
-    }
-
-    /// Samples the results of every member with the same noise. They differ only where the members
-    /// disagree.
-    #[must_use]
-    pub fn sample_each(
-        &self,
-        rows: usize,
-        value: impl Fn(usize, usize) -> f64 + Sync,
-        noise: f64,
-        stream: &mut Stream,
-    ) -> Vec<Vec<f64>> {
-        let seed = stream.next_u64();
-        let starts: Vec<usize> = (0..rows).step_by(CHUNK_ROWS).collect();
-        let inputs: Vec<_> = starts
-            .iter()
-            .map(|from| {
-                let count = CHUNK_ROWS.min(rows - from);
-                (count, self.encoding.inputs(count, |row, slot| value(from + row, slot)))
-            })
-            .collect();
-        let of_member = |member: &Member| {
-            let values = inputs.iter().zip(&starts).flat_map(|((count, inputs), from)| {
-                let outputs = member.predict(inputs, &self.structure);
-                let mut stream = Stream::keyed(seed, &[index(*from)]);
-                self.draw(&outputs, *count, noise, &mut stream)
-            });
-            values.collect()
-        };
-        self.members.par_iter().with_max_len(1).map(of_member).collect()
-    }
-
-    /// Samples the values of all targets of every row, in the order of their slots.
-    fn draw(&self, outputs: &Block, rows: usize, factor: f64, stream: &mut Stream) -> Vec<f64> {
-        let targets = self.encoding.targets();
-        let first = self.schema().outcome_slots().start;
-        let mut drawn = vec![0.0; rows * targets.len()];
-        let mut noise = vec![0.0; outputs.shape.columns.max(1)];
-        for row in 0..rows {
-            for (at, target) in targets.iter().enumerate() {
-                let distribution = target.head.distribution;
-                distribution.draw(stream, &mut noise);
-                if matches!(distribution, Distribution::Normal { .. }) {
-                    noise[0] *= factor;
-                }
-                let value = distribution.value(target.head.parameters(outputs, row), &noise);
-                let into = row * targets.len() + target.slot - first;
-                drawn[into] = self.encoding.decode(at, value);
-            }
-        }
-        drawn
-    }
-
     /// The outputs of every member for a state and an action: `[effects, 1, columns]` each.
     fn outputs(&self, state: &[f64], action: &[f64]) -> Vec<Block> {
-        let first = self.schema().action_slots().start;
-        let inputs = self.encoding.inputs(1, |_, slot| match slot.checked_sub(first) {
-            Some(slot) => action[slot],
-            None => state[slot],
-        });
-        self.members.iter().map(|member| member.predict(&inputs, &self.structure)).collect()
+        let inputs = self.inputs_of(&[(state, action)]);
+        (0..self.members.len()).map(|member| self.outputs_for(member, &inputs)).collect()
     }
 
-    /// The states and actions of recorded steps, then every action in every of these states.
-    fn own_and_other_actions<'a>(
-        steps: &[&'a Step],
-        table: &'a [Vec<f64>],
-    ) -> Vec<(&'a [f64], &'a [f64])> {
+    /// The states and actions of steps, then every action in every of these states.
+    fn own_and_other_actions(&self, steps: &[&Step]) -> Inputs {
+        let table = self.encoding.action_table().unwrap_or_default();
         let own = steps.iter().map(|step| (&step.state[..], &step.action[..]));
         let others =
             steps.iter().flat_map(|step| table.iter().map(|other| (&step.state[..], &other[..])));
-        own.chain(others).collect()
+        self.inputs_of(&own.chain(others).collect::<Vec<Situation<'_>>>())
+    }
+
+    /// What each member says of recorded steps: its outputs for their states and actions, then for every action in every
+    /// of these states.
+    fn seen_by_members(&self, steps: &[&Step]) -> Vec<Block> {
+        let inputs = self.own_and_other_actions(steps);
+        let of_member = |member: usize| self.outputs_for(member, &inputs);
+        (0..self.members.len()).into_par_iter().map(of_member).collect()
+    }
+
+    /// The noise of recorded steps, given what the members [say](Self::seen_by_members) of them.
+    fn likely_noise(&self, steps: &[&Step], members: &[Block]) -> Vec<Noise> {
+        let outputs = mean_of_members(members);
+        let infer = |(at, step): (usize, &&Step)| {
+            let others = others(&outputs, steps.len(), at);
+            let seen = [&step.action[..], &step.outcomes, &step.next];
+            self.inferred((&outputs, at), &others, seen, None)
+        };
+        steps.iter().enumerate().map(infer).collect()
+    }
+
+    /// Noise of some steps that is possible by what one member says of the recorded ones among them.
+    fn drawn_noise(
+        &self,
+        steps: &[Option<&Step>],
+        outputs: &Block,
+        stream: &mut Stream,
+    ) -> Vec<Noise> {
+        let recorded = steps.iter().flatten().count();
+        let mut at = 0;
+        let draw = |step: Option<&Step>| {
+            let noise = match step {
+                Some(step) => {
+                    let others = others(outputs, recorded, at);
+                    let seen = [&step.action[..], &step.outcomes, &step.next];
+                    let noise = self.inferred((outputs, at), &others, seen, Some(stream));
+                    at += 1;
+                    noise
+                }
+                None => self.drawn(stream),
+            };
+            let targets = self.encoding.targets();
+            noise.with_open(targets.iter().map(|_| stream.normal()).collect())
+        };
+        steps.iter().copied().map(draw).collect()
     }
 
     /// The outputs of one member for states and actions: `[effects, rows, columns]`.
-    fn outputs_of_member(&self, member: usize, rows: &[(&[f64], &[f64])]) -> Block {
+    fn outputs_of_member(&self, member: usize, rows: &[Situation<'_>]) -> Block {
+        self.outputs_for(member, &self.inputs_of(rows))
+    }
+
+    /// The inputs of the networks for states and actions.
+    pub(super) fn inputs_of(&self, rows: &[Situation<'_>]) -> Inputs {
         let first = self.schema().action_slots().start;
-        let inputs = self.encoding.inputs(rows.len(), |row, slot| match slot.checked_sub(first) {
+        self.encoding.inputs(rows.len(), |row, slot| match slot.checked_sub(first) {
             Some(slot) => rows[row].1[slot],
             None => rows[row].0[slot],
-        });
-        self.members[member].predict(&inputs, &self.structure)
+        })
+    }
+
+    fn outputs_for(&self, member: usize, inputs: &Inputs) -> Block {
+        let part = self.action_part(member);
+        self.members[member].predict_under(inputs, &self.structure, part, &Tracker::unheard())
     }
 
     /// The result of an action with this noise, from row `row` of some outputs.
@@ -472,7 +405,8 @@ fn mean_of_members(outputs: &[Block]) -> Block {
 }
 
 /// Where outputs have those of every action in the state of step `at`: after those of all `steps` themselves.
-fn others(outputs: &Block, (steps, actions): (usize, usize), at: usize) -> Vec<(&Block, usize)> {
+fn others(outputs: &Block, steps: usize, at: usize) -> Vec<(&Block, usize)> {
+    let actions = (outputs.shape.rows / steps.max(1)).saturating_sub(1);
     let first = steps + at * actions;
     (first..first + actions).map(|row| (outputs, row)).collect()
 }

@@ -14,6 +14,7 @@ use super::descent::Lessons;
 use super::encoding::Encoding;
 use super::error::FitError;
 use super::fit_data::FitData;
+use super::kept::Kept;
 use super::member::{Member, ModelKind};
 use super::network::Sizes;
 use super::persistence::Persistence;
@@ -40,6 +41,7 @@ pub struct WorldModel {
     pub(super) persistence: Persistence,
     pub(super) sizes: Sizes,
     pub(super) members: Vec<Member>,
+    pub(super) kept: Kept,
 }
 
 /// The report of a fit.
@@ -133,7 +135,8 @@ impl WorldModel {
             .collect();
         let (members, reports) = fitted?.into_iter().unzip();
         let (sizes, encoding) = (params.sizes, Arc::clone(encoding));
-        let model = Self { kind, encoding, structure, persistence, sizes, members };
+        let model =
+            Self { kind, encoding, structure, persistence, sizes, members, kept: Kept::default() };
         Ok((model, FitReport { members: reports, held_out: data.split.held_out.clone() }))
     }
 

@@ -88,6 +88,13 @@ impl Layer {
         tape.push(y, Linear { layer: *self, x, source })
     }
 
+    /// The number of inputs and of outputs.
+    #[must_use]
+    pub fn extent(&self, parameters: &Parameters) -> (usize, usize) {
+        let Shape { rows: inputs, columns: outputs, .. } = parameters.of(self.weight).shape;
+        (inputs, outputs)
+    }
+
     /// One group alone, without a tape: from `[rows, in]` to `[rows, out]`.
     #[must_use]
     pub fn of_group(
@@ -97,9 +104,21 @@ impl Layer {
         x: &[f32],
         rows: usize,
     ) -> Vec<f32> {
-        let mut y = vec![0.0; rows * parameters.of(self.weight).shape.columns];
-        self.write(parameters, group, (x, rows), &mut y);
+        let mut y = Vec::new();
+        self.of_group_into(parameters, group, (x, rows), &mut y);
         y
+    }
+
+    /// The same into memory that is used again.
+    pub fn of_group_into(
+        &self,
+        parameters: &Parameters,
+        group: usize,
+        (x, rows): (&[f32], usize),
+        y: &mut Vec<f32>,
+    ) {
+        y.resize(rows * self.extent(parameters).1, 0.0);
+        self.write(parameters, group, (x, rows), y);
     }
 
     /// Writes y = x W + b of a group.

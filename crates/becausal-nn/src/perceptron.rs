@@ -6,6 +6,9 @@ use super::parameters::Parameters;
 use super::tape::{Tape, Variable};
 use becausal_core::Stream;
 
+/// Rows that go through all layers together: 64 rows of 64 numbers are 16 kB, half of the fastest cache.
+const BLOCK_ROWS: usize = 64;
+
 /// Linear layers with activations between them, one network per group.
 #[derive(Debug, Clone)]
 pub struct Perceptron {
@@ -74,13 +77,40 @@ impl Perceptron {
         x: &[f32],
         rows: usize,
     ) -> Vec<f32> {
-        let mut x = x.to_vec();
-        for (at, layer) in self.layers.iter().enumerate() {
-            if at > 0 {
-                self.activation.apply(&mut x);
+        let inputs = x.len() / rows.max(1);
+        self.of_rows(parameters, group, rows, |first, block| {
+            block.copy_from_slice(&x[first * inputs..][..block.len()]);
+        })
+    }
+
+    /// The same for rows that are made where they are needed: `write` gets the number of the first row and memory for
+    /// some rows, `[rows, in]`.
+    #[must_use]
+    pub fn of_rows(
+        &self,
+        parameters: &Parameters,
+        group: usize,
+        rows: usize,
+        mut write: impl FnMut(usize, &mut [f32]),
+    ) -> Vec<f32> {
+        let Some(first) = self.layers.first() else { return Vec::new() };
+        let (inputs, _) = first.extent(parameters);
+        let (_, outputs) = self.last().extent(parameters);
+        let mut y = Vec::with_capacity(rows * outputs);
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        for start in (0..rows).step_by(BLOCK_ROWS) {
+            let count = BLOCK_ROWS.min(rows - start);
+            from.resize(count * inputs, 0.0);
+            write(start, &mut from);
+            for (at, layer) in self.layers.iter().enumerate() {
+                if at > 0 {
+                    self.activation.apply(&mut from);
+                }
+                layer.of_group_into(parameters, group, (&from, count), &mut to);
+                std::mem::swap(&mut from, &mut to);
             }
-            x = layer.of_group(parameters, group, &x, rows);
+            y.extend_from_slice(&from);
         }
-        x
+        y
     }
 }

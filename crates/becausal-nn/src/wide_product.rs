@@ -20,7 +20,8 @@ use super::product::{Matrix, Transposed};
 /// Rows of a tile. With two vectors a row its sums take 16 of the 32 vector registers.
 const TILE_ROWS: usize = 8;
 
-/// Numbers in a vector. Products whose columns are no multiple of it are left to `matrixmultiply`.
+/// Numbers in a vector. Fewer columns are filled up with zeros; other numbers of columns that are no multiple of it are
+/// left to `matrixmultiply`.
 const LANES: usize = 16;
 
 /// The most numbers of the right matrix: 256 kB, the dense network's. A strip of it as wide as a tile
@@ -37,6 +38,9 @@ const SIDE: usize = 8;
 thread_local! {
     /// Memory for a transposed right matrix.
     static RIGHT: RefCell<Vec<f32>> = RefCell::default();
+
+    /// Memory for a narrow right matrix and its product, filled up to [`LANES`] columns.
+    static NARROW: RefCell<(Vec<f32>, Vec<f32>)> = RefCell::default();
 }
 
 /// What a product is added to.
@@ -67,13 +71,33 @@ pub(super) fn multiply(
     assert_eq!(inner, right_rows, "the columns of the left matrix are the rows of the right one");
     assert_eq!(into.len(), rows * columns, "one number for every row and column");
     let is_empty = rows == 0 || right.0.is_empty();
-    if is_empty || columns % LANES != 0 || inner > MAX_TERMS || right.0.len() > MAX_RIGHT {
+    let suits = columns < LANES || columns % LANES == 0;
+    if is_empty || !suits || inner > MAX_TERMS || right.0.len() > MAX_RIGHT {
         return false;
     }
     let pulp::Arch::V4(instructions) = pulp::Arch::new() else { return false };
     let by_columns = left.3 == Transposed::Yes;
+    let left = Left { values: left.0, by_columns, rows, inner };
+    if columns < LANES {
+        NARROW.with_borrow_mut(|(wide, product)| {
+            widen(right, columns, wide);
+            product.resize(rows * LANES, 0.0);
+            let (right, onto_nothing) = (&wide[..], Onto::Nothing);
+            let work = Multiply { left, right, columns: LANES, onto: onto_nothing, into: product };
+            Simd::vectorize(instructions, work);
+            for (into, sums) in into.chunks_exact_mut(columns).zip(product.chunks_exact(LANES)) {
+                for (column, (into, sum)) in into.iter_mut().zip(sums).enumerate() {
+                    *into = match onto {
+                        Onto::Nothing => *sum,
+                        Onto::Itself => *into + sum,
+                        Onto::Row(row) => row[column] + sum,
+                    };
+                }
+            }
+        });
+        return true;
+    }
     let mut work = |right: &[f32]| {
-        let left = Left { values: left.0, by_columns, rows, inner };
         Simd::vectorize(instructions, Multiply { left, right, columns, onto, into: &mut *into });
     };
     match right.3 {
@@ -100,6 +124,21 @@ fn extent(&(_, rows, columns, transposed): &Matrix<'_>) -> (usize, usize) {
         Transposed::No => (rows, columns),
         Transposed::Yes => (columns, rows),
     }
+}
+
+/// Copies a matrix of fewer than [`LANES`] columns to one of [`LANES`] columns, the last of which are 0.
+fn widen((from, rows, stored, transposed): Matrix<'_>, columns: usize, into: &mut Vec<f32>) {
+    into.clear();
+    into.resize(from.len() / columns.max(1) * LANES, 0.0);
+    for (row, into) in into.chunks_exact_mut(LANES).enumerate() {
+        for (column, into) in into[..columns].iter_mut().enumerate() {
+            *into = match transposed {
+                Transposed::No => from[row * stored + column],
+                Transposed::Yes => from[column * stored + row],
+            };
+        }
+    }
+    debug_assert!(from.len() == rows * stored);
 }
 
 /// From `[rows, columns]` to `[columns, rows]`.
@@ -284,6 +323,9 @@ mod tests {
             (6, 32, 96),
             (64, 256, 64),
             (24, 256, 256),
+            (9, 64, 3),
+            (64, 64, 1),
+            (1, 12, 5),
         ] {
             let left: Vec<f32> = (0..rows * inner).map(number).collect();
             let right: Vec<f32> = (0..inner * columns).map(|at| number(at + 5)).collect();

@@ -223,10 +223,9 @@ impl Findings {
             }
             if source == Source::Explanations
                 && (says.abs() > negligible || true_difference.abs() > negligible)
-                && let Some([low, high]) = answer.claimed.worth(None)
+                && let Some(interval) = answer.claimed.worth(None)
+                && let Some(held) = held(interval, true_difference, negligible)
             {
-                let held =
-                    low - negligible <= true_difference && true_difference <= high + negligible;
                 sums.of(Measure::WorthHeld).count(held);
             }
             if let Some(course) = source.course(answer) {
@@ -275,8 +274,14 @@ fn node(answer: &AuditAnswer, step: usize, effect: usize) -> Node {
     }
 }
 
-/// Whether the intervals of the numbers of an effect hold the real ones, up to what is negligible. Empty for labels,
-/// and where one of the courses is over.
+/// Whether an interval holds a number, up to what is negligible; `None` for an interval that is narrower than that. It
+/// leaves nothing open: what it says is right or wrong, and not to be right in nine of ten cases.
+fn held([low, high]: [f64; 2], real: f64, negligible: f64) -> Option<bool> {
+    (high - low > negligible).then_some(low - negligible <= real && real <= high + negligible)
+}
+
+/// Whether the intervals of the numbers of an effect hold the real ones. Labels, intervals that leave nothing open, and
+/// courses that are over do not count.
 fn values_held(
     answer: &AuditAnswer,
     step: usize,
@@ -286,14 +291,14 @@ fn values_held(
     let node = node(answer, step, effect);
     let Some(real) = answer.real.value(node) else { return Vec::new() };
     let negligible = auditor.scale.negligible(effect, auditor.params.threshold);
-    let held = |(element, (real, negligible)): (usize, (&f64, Option<f64>))| {
-        let (negligible, [low, high]) = (negligible?, answer.claimed.range(node, element)?);
-        let middle = f64::midpoint(low, high);
+    let of_element = |(element, (real, negligible)): (usize, (&f64, Option<f64>))| {
+        let range = answer.claimed.range(node, element)?;
+        let middle = f64::midpoint(range[0], range[1]);
         let circle = answer.claimed.circle(node);
         let real = circle.map_or(*real, |circle| circle.near(*real, middle));
-        Some(low - negligible <= real && real <= high + negligible)
+        held(range, real, negligible?)
     };
-    real.iter().zip(negligible).enumerate().filter_map(held).collect()
+    real.iter().zip(negligible).enumerate().filter_map(of_element).collect()
 }
 
 /// The values of all effects in a step: next state, then outcomes; `None` after the end.

@@ -62,10 +62,10 @@ pub enum Measure {
     /// Of the changes that are told, because their interval leaves out 0, the share that happened in the
     /// direction told.
     Told,
-    /// The share of intervals of the reward difference that hold the real one. They are to hold it in nine of
-    /// ten cases.
+    /// The share of intervals of the reward difference that hold the real one, of those that are wider than what is
+    /// negligible. They are to hold it in nine of ten cases.
     WorthHeld,
-    /// The share of intervals of a variable's value that hold the real one.
+    /// The same of intervals of a variable's value.
     ValueHeld,
     /// The share of signs that are right where the answer is called sure.
     WhenSure,

@@ -1,5 +1,6 @@
 //! Chains and decisions in worlds with known rules.
 
+mod beyond;
 mod chain;
 mod choice;
 mod decision;

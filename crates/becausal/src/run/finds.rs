@@ -32,7 +32,7 @@ pub struct FoundDecision {
     pub rival: Option<String>,
     /// What there is to see, in a sentence or two.
     pub sentence: String,
-    /// How the sentence was asked for.
+    /// How the sentence was asked for; without a rival, how decisions were looked for.
     pub asked: Ask,
 }
 
@@ -45,12 +45,10 @@ impl FoundDecision {
             None => format!("--episode {}", self.found.episode),
         };
         let mut text = format!("{which} --step {}", self.found.step);
-        if let Some(rival) = &self.rival {
-            let rewards = self.asked.rewards.iter().map(|name| ("reward", name.clone()));
-            let all = std::iter::once(("why-not", rival.clone())).chain(self.asked.changed());
-            for (name, value) in all.chain(rewards) {
-                text.push_str(&option(name, &value));
-            }
+        let rival = self.rival.iter().map(|rival| ("why-not", rival.clone()));
+        let rewards = self.asked.rewards.iter().map(|name| ("reward", name.clone()));
+        for (name, value) in rival.chain(self.asked.changed()).chain(rewards) {
+            text.push_str(&option(name, &value));
         }
         text
     }
@@ -64,7 +62,7 @@ impl FoundDecision {
             "step": self.found.step,
             "action": self.action,
             "rival": self.rival,
-            "horizon": self.asked.horizon.most(),
+            "horizon": self.asked.horizon.of_chain(),
             "amount": self.found.amount,
             "sentence": self.sentence,
         })
@@ -115,8 +113,8 @@ impl Run {
     ) -> Result<Vec<FoundDecision>, Error> {
         let data = &*subject.data;
         let steps = ask.horizon.of_chain();
-        let ask = ask.clone().horizon(steps);
-        let explainer = self.explainer(&ask)?;
+        let compared = ask.clone().horizon(steps);
+        let explainer = self.explainer(&compared)?;
         let actions = self.usual_actions();
         let places = places(data, episode, worth);
         let found = self.checked(find(&explainer, data, &actions, &places, worth))??;
@@ -142,14 +140,8 @@ impl Run {
             let seed = subject.played.get(found.episode).map(Episode::seed);
             let action = action_text(self.schema(), moment.action());
             let rival = found.rival.as_ref().map(|rival| action_text(self.schema(), rival));
-            decisions.push(FoundDecision {
-                found,
-                seed,
-                action,
-                rival,
-                sentence,
-                asked: ask.clone(),
-            });
+            let asked = if rival.is_some() { &compared } else { ask }.clone();
+            decisions.push(FoundDecision { found, seed, action, rival, sentence, asked });
         }
         Ok(decisions)
     }
