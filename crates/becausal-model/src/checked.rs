@@ -90,9 +90,10 @@ pub struct Checked {
 impl Checked {
     /// Fits a causal model over the edges of a graph, and compares it with unrestricted models.
     ///
-    /// If it falls short and the actions are discrete and few, it is fitted again with every
-    /// variable tried as a parent of the effects in question. The new parents become untestable in
-    /// the graph: the networks use them, but no test has confirmed them.
+    /// If it falls short, it is fitted again with every variable tried as a parent of the effects in
+    /// question. The new parents become untestable in the graph: the networks use them, but no test
+    /// has confirmed them. With continuous actions nothing can be pruned, so all variables stay, and
+    /// only effects that clearly fall short get them.
     ///
     /// All fits have the same seed, the same held-out episodes and the same encoded rows. The causal
     /// members that are compared stay in the model if it does not fall short.
@@ -131,19 +132,19 @@ impl Checked {
         params: &ModelParams,
     ) -> Result<Self, FitError> {
         let schema = data.train.schema();
-        let compared = params.members.min(MAX_COMPARED_MEMBERS);
+        let prunes = data.encoding.action_table().is_some();
+        // Without pruning only large gains count, which one member of each kind shows.
+        let most = if prunes { MAX_COMPARED_MEMBERS } else { 1 };
+        let compared = params.members.min(most);
         let fit = |kind, structure: &Structure, members| {
             WorldModel::fit_members(data, kind, structure, params, members)
         };
         let (mut model, mut report) = fit(ModelKind::Causal, structure, 0..compared)?;
-        // With continuous actions the comparison changes no network, so one member of each
-        // kind has to do.
-        let refits = model.encoding.action_table().is_some();
         let mut gains: Vec<Gain> = Vec::new();
         if data.held_out.recordings() >= MIN_RECORDINGS {
             let listener = &params.progress;
             for (kind, members) in UNRESTRICTED {
-                let members = if refits { members.min(compared) } else { 1 };
+                let members = members.min(compared);
                 let (everything, _) = fit(kind, structure, 0..members)?;
                 let own = model.judge(data, members, listener);
                 gains.extend(own.gains_of(&everything.judge(data, members, listener), data));
@@ -152,8 +153,9 @@ impl Checked {
         // If both kinds predict an effect better, the larger gain counts.
         gains.sort_by(|a, b| a.effect.cmp(&b.effect).then(b.nats.total_cmp(&a.nats)));
         gains.dedup_by_key(|gain| gain.effect);
-        let short: Vec<usize> = gains.iter().map(|gain| gain.effect).collect();
-        if !short.is_empty() && refits {
+        let falls_short = |gain: &&Gain| prunes || (gain.is_clear() && is_notable(gain.errors));
+        let short: Vec<usize> = gains.iter().filter(falls_short).map(|gain| gain.effect).collect();
+        if !short.is_empty() {
             let enough = MIN_ROWS_PER_CAUSE * (structure.states() + structure.actions());
             let doubtful = gains.iter().filter(|gain| gain.is_clear() && gain.rows < enough);
             let doubtful: Vec<usize> = doubtful.map(|gain| gain.effect).collect();

@@ -162,7 +162,9 @@ impl Probe {
             let loss_of = |&effect: &usize| -> (usize, Vec<f64>) {
                 each(1 + done.fetch_add(1, Ordering::Relaxed), self.pairs);
                 let at = effect * states + state;
-                if !network.reads(&common, inputs, structure, (effect, *state)) {
+                let reads =
+                    |action: &u32| network.reads_under(&common.alpha, *action, (effect, *state));
+                if !inputs.action_of.iter().any(reads) {
                     return (at, vec![0.0; rows]);
                 }
                 let place = |row| (row, row);
