@@ -191,7 +191,9 @@ impl<'a> Selection<'a> {
             row.iter_mut().zip(before).for_each(|(value, before)| *value -= factor * before);
         }
         let pivot = self.own[place].sqrt();
-        row.iter_mut().for_each(|value| *value /= pivot);
+        for value in &mut row {
+            *value /= pivot;
+        }
         let product = self.products[place] / pivot;
         for ((own, products), value) in self.own.iter_mut().zip(&mut self.products).zip(&row) {
             *own -= value * value;
@@ -367,7 +369,9 @@ fn inverse(matrix: &Array2<f64>) -> Array2<f64> {
                 *sum += factor * value;
             }
         }
-        own[..row].iter_mut().for_each(|sum| *sum *= -pivot);
+        for sum in &mut own[..row] {
+            *sum *= -pivot;
+        }
         own[row] = pivot;
     }
     inverted.t().dot(&inverted)

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use becausal_discovery::{ActionGraph, CausalGraph, Given, Pair, Verdict};
+use becausal_discovery::{ActionGraph, CausalGraph, EffectId, Given, Pair, Verdict};
 
 use super::number;
-use super::reason::reason_words;
+use super::reason::reason_parts;
 use super::text::{Alignment, Table};
 use super::words::counted;
 
-/// The maximum number of pairs listed for a reason; the rest is counted.
-const MAX_PAIRS_PER_REASON: usize = 6;
+/// The most causes listed for an effect, and effects for a reason; the rest is counted.
+const MAX_LISTED: usize = 6;
 
 /// The graph as a table, effect by effect; the graphs by action; and the untestable pairs with reasons.
 #[must_use]
@@ -121,34 +121,63 @@ fn hidden_state(text: &mut String, graph: &CausalGraph) {
     let effects: Vec<&str> = graph.hidden_state.iter().map(|&id| graph.effect(id)).collect();
     let _ = writeln!(
         text,
-        "\nsigns of a hidden state: {}\n  their residuals depend on earlier rows, and a cause of them may \
-         only stand for a variable that is not in the log",
+        "\nsigns of a hidden state: {}\n  what the inputs leave unexplained depends on earlier rows; a cause may only \
+         stand for a variable that is not in the log",
         effects.join(", ")
     );
 }
 
-/// One entry for each reason, with its pairs.
+/// One entry for each reason, with the effects and their causes.
 fn untestable(text: &mut String, graph: &CausalGraph) {
-    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    let mut reasons: Vec<(String, Vec<Undecided>)> = Vec::new();
     for pair in graph.pairs().iter().filter(|pair| pair.verdict == Verdict::Untestable) {
-        let reason = pair.reason.as_ref().map_or_else(String::new, reason_words);
-        let name = format!("{} -> {}", graph.cause(pair.cause), graph.effect(pair.effect));
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, pairs)) => pairs.push(name),
-            None => reasons.push((reason, vec![name])),
+        let (reason, rows) = pair.reason.as_ref().map_or_else(Default::default, reason_parts);
+        let place = reasons.iter().position(|(known, _)| *known == reason);
+        let place = place.unwrap_or_else(|| {
+            reasons.push((reason, Vec::new()));
+            reasons.len() - 1
+        });
+        let effects = &mut reasons[place].1;
+        if effects.last().is_none_or(|last| last.effect != pair.effect) {
+            effects.push(Undecided { effect: pair.effect, causes: Vec::new() });
         }
+        let cause = graph.cause(pair.cause);
+        let cause = rows.map_or_else(|| cause.to_owned(), |rows| format!("{cause} ({rows})"));
+        effects.last_mut().expect("one at least").causes.push(cause);
     }
     if !reasons.is_empty() {
         text.push_str("\ncannot be told from this data:\n");
     }
-    for (reason, pairs) in reasons {
-        let shown = if pairs.len() > MAX_PAIRS_PER_REASON {
-            let more = pairs.len() - MAX_PAIRS_PER_REASON + 1;
-            let more = counted(more, "other");
-            format!("{} and {more}", pairs[..MAX_PAIRS_PER_REASON - 1].join(", "))
-        } else {
-            pairs.join(", ")
-        };
-        let _ = writeln!(text, "  {reason}\n    {shown}");
+    for (reason, effects) in reasons {
+        let _ = writeln!(text, "  {reason}");
+        for Undecided { effect, causes } in effects.iter().take(MAX_LISTED) {
+            let all = graph.pairs().iter().filter(|pair| pair.effect == *effect).count();
+            let plain = causes.iter().all(|cause| !cause.ends_with(')'));
+            let causes = if plain && causes.len() == all && all > 1 {
+                "all inputs".to_owned()
+            } else {
+                listed(causes)
+            };
+            let _ = writeln!(text, "    {} <- {causes}", graph.effect(*effect));
+        }
+        if effects.len() > MAX_LISTED {
+            let more = counted(effects.len() - MAX_LISTED, "other effect");
+            let _ = writeln!(text, "    and {more}");
+        }
     }
+}
+
+/// An effect, and causes of which the data cannot tell.
+struct Undecided {
+    effect: EffectId,
+    causes: Vec<String>,
+}
+
+/// "x, y, z and 3 others".
+fn listed(names: &[String]) -> String {
+    if names.len() <= MAX_LISTED {
+        return names.join(", ");
+    }
+    let more = counted(names.len() - MAX_LISTED + 1, "other");
+    format!("{} and {more}", names[..MAX_LISTED - 1].join(", "))
 }

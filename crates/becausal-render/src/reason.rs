@@ -36,21 +36,21 @@ pub fn reason_words(reason: &Reason) -> String {
                 .to_owned()
         }
         Reason::RarelyVaries { variable, rows } => format!(
-            "too few rows: `{variable}` leaves its usual value in {}",
+            "too few rows: `{variable}` leaves its usual value in {}; record more of these",
             counted(*rows, "row")
         ),
         Reason::Unclear => "too few rows: the evidence is weak; collect more".to_owned(),
-        // Without the number, so that similar pairs share one sentence; `graph.json` has it.
-        Reason::Hint { group, .. } => {
-            format!(
-                "a few rows{} hint at an effect, too few to tell; collect more",
-                group_words(group)
-            )
-        }
+        // Without the number, which `graph.json` has.
+        Reason::Hint { group, .. } => format!(
+            "too few rows: a few{} hint at an effect; collect more of these",
+            group_words(group)
+        ),
         Reason::FewDecide { group, .. } => {
             format!("too few rows{} could show an effect; collect more", group_words(group))
         }
-        Reason::NeverChosen { label } => format!("the policy never chose `{label}`"),
+        Reason::NeverChosen { label } => {
+            format!("the policy never chose `{label}`; record some random actions")
+        }
         Reason::NetworksUse => {
             "networks that read the cause predict the effect better, but no test confirms it"
                 .to_owned()
@@ -58,6 +58,26 @@ pub fn reason_words(reason: &Reason) -> String {
         Reason::NotListed => "the graph file does not list this pair".to_owned(),
         Reason::Words { words } => words.clone(),
     }
+}
+
+/// A reason as a heading over similar pairs, and what distinguishes a pair below it: which rows are too few.
+pub(crate) fn reason_parts(reason: &Reason) -> (String, Option<String>) {
+    let (heading, group) = match reason {
+        Reason::Hint { group, .. } => {
+            ("too few rows: a few extreme ones hint at an effect; collect more of these", group)
+        }
+        Reason::FewDecide { group, .. } => {
+            ("too few rows could show an effect; collect more of these", group)
+        }
+        other => return (reason_words(other), None),
+    };
+    let rows = match group {
+        RowGroup::All => None,
+        RowGroup::Largest { of } => Some(format!("largest {of}")),
+        RowGroup::Smallest { of } => Some(format!("smallest {of}")),
+        RowGroup::Value { of, value } => Some(format!("{of} = {value}")),
+    };
+    (heading.to_owned(), rows)
 }
 
 /// " with the largest `x`"; nothing for all rows.
@@ -88,7 +108,7 @@ mod tests {
             ),
             (
                 Reason::Hint { rows: 40, group: RowGroup::Largest { of: "x".into() } },
-                "a few rows with the largest `x` hint at an effect, too few to tell; collect more",
+                "too few rows: a few with the largest `x` hint at an effect; collect more of these",
             ),
             (
                 Reason::FewDecide {
@@ -102,5 +122,16 @@ mod tests {
         for (reason, words) in cases {
             assert_eq!(reason_words(&reason), words);
         }
+    }
+
+    #[test]
+    fn similar_reasons_share_a_heading() {
+        let hint = |group: RowGroup| reason_parts(&Reason::Hint { rows: 40, group });
+        let (heading, rows) = hint(RowGroup::Largest { of: "x".into() });
+        assert_eq!(rows.as_deref(), Some("largest x"));
+        let value = RowGroup::Value { of: "legs".into(), value: "true".into() };
+        assert_eq!(hint(value), (heading, Some("legs = true".to_owned())));
+        let (heading, rows) = reason_parts(&Reason::Unclear);
+        assert_eq!((heading, rows), (reason_words(&Reason::Unclear), None));
     }
 }
