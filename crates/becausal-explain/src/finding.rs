@@ -63,9 +63,9 @@ impl Worth {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Surprising => "nats less likely than the usual step",
-            Self::Costly => "reward more than the best other action earns",
+            Self::Costly => "more reward than the best other action",
             Self::Close => "between the probabilities of the first and the second choice",
-            Self::Mistakes => "reward less than the best other action earns",
+            Self::Mistakes => "less reward than the best other action",
         }
     }
 }

@@ -78,13 +78,14 @@ impl ContrastView<'_> {
                 )
             }
         };
-        if let Some([this, other]) = self.later {
-            let later = self.in_asked_direction(this - other);
+        if let Some([of_this, of_other]) = self.later {
+            let later = self.in_asked_direction(of_this - of_other);
             let word = if later > 0.0 { "more" } else { "less" };
+            let amount = number(later.abs(), 3);
+            let earns = if self.is_what_if() { "it would earn" } else { &format!("{this} earns") };
             let _ = write!(
                 sentence,
-                " After that the agent itself expects {} {word} reward.",
-                number(later.abs(), 3)
+                " After that, by the agent's own estimate, {earns} {amount} {word}."
             );
         }
         for chance in self.chances_in_words() {
@@ -145,7 +146,7 @@ impl ContrastView<'_> {
         let earns = if sure { "earns" } else { "probably earns" };
         match self.reason(1.0) {
             Some((because, worth)) => format!(
-                "Because {because}, which earns {worth}. In all {this} {earns} {total} than {other} {steps}."
+                "Because {because}, which earns {worth}. In all, {this} {earns} {total} than {other} {steps}."
             ),
             None => format!("{this} {earns} {total} than {other} {steps}{}.", self.mostly(1.0)),
         }
@@ -155,7 +156,7 @@ impl ContrastView<'_> {
     fn worse(&self, this: &str, other: &str, sure: bool) -> String {
         let (total, steps) = (self.total("more", -1.0), over_next(self.steps()));
         let because = match self.reason(-1.0) {
-            Some((because, worth)) => format!(": with {this} {because}, which costs {worth}"),
+            Some((because, worth)) => format!(". With {this}, {because}, which costs {worth}"),
             None => self.mostly(-1.0),
         };
         let was = if sure { "was" } else { "was probably" };
@@ -172,7 +173,7 @@ impl ContrastView<'_> {
         let would = if sure { "would" } else { "would probably" };
         match self.reason(sign) {
             Some((because, worth)) => format!(
-                "With {this}, {because}, which {verb} {worth}. In all the agent {would} earn {total} {steps}."
+                "With {this}, {because}, which {verb} {worth}. In all, the agent {would} earn {total} {steps}."
             ),
             None => {
                 format!("With {this} the agent {would} earn {total} {steps}{}.", self.mostly(sign))

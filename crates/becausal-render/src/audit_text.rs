@@ -120,7 +120,7 @@ impl AuditText for Audit {
              reward terms that differ: precision {}, recall {}\n\
              end of the episode: {}\n\
              told because their interval leaves out 0: {} changes, {} of them right, direction and all\n\
-             intervals for nine in ten: {} of the reward differences are inside theirs, {} of the values of numbers\n\
+             intervals for nine in ten: {}\n\
              right signs: {}\n",
             counted(whole(own, Measure::Sign), "case"),
             counted(whole(own, Measure::BestAction), "state"),
@@ -129,8 +129,7 @@ impl AuditText for Audit {
             score(own, Measure::Ends),
             whole(own, Measure::Told),
             score(own, Measure::Told),
-            score(own, Measure::WorthHeld),
-            score(own, Measure::ValueHeld),
+            held(own),
             when(own),
         );
         let mut columns = vec!["variable".to_owned()];
@@ -260,6 +259,21 @@ fn groups_table(text: &mut String, groups: &[Group]) {
     });
     table(text, &columns, rows.collect());
     text.push('\n');
+}
+
+/// How often intervals hold what is real.
+fn held(scores: &Scores) -> String {
+    let measures = [
+        (Measure::WorthHeld, "of the reward differences"),
+        (Measure::ValueHeld, "of the values of numbers"),
+    ];
+    let known = measures.into_iter().filter(|(measure, _)| scores.get(*measure).is_some());
+    let parts: Vec<String> =
+        known.map(|(measure, what)| format!("{} {what}", score(scores, measure))).collect();
+    if parts.is_empty() {
+        return "none is wider than what is negligible".to_owned();
+    }
+    format!("{} are inside theirs, where theirs leave something open", parts.join(" and "))
 }
 
 /// How often the sign is right in answers that are sure, likely, or a guess.

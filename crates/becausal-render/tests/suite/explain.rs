@@ -334,7 +334,7 @@ fn trajectories_of_different_length_are_compared() {
     assert!(contrast.text().contains("The episode continues; otherwise it ends after 4 steps."));
     assert_eq!(
         contrast.sentence(),
-        "Because after 4 steps angle is 0.18 rad instead of 0.214, which earns 3 more for balancing. In all push = right earns 3 more reward than push = left over the next 6 steps."
+        "Because after 4 steps angle is 0.18 rad instead of 0.214, which earns 3 more for balancing. In all, push = right earns 3 more reward than push = left over the next 6 steps."
     );
     // The reverse contrast has the opposite difference, and says so.
     let (dynamics, policy) = (Exact::cart_pole(), Rules::cart_pole());
