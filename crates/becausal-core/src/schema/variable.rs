@@ -137,6 +137,9 @@ impl Kind {
             Self::Continuous(bounds) | Self::Integer(bounds) if !bounds.contain(value) => {
                 Some(format!("{value} is out of bounds: expected {bounds}"))
             }
+            Self::Circular(circle) if value.abs() > MAX_TURNS * circle.period => {
+                Some(format!("{value} is too large to say where on its circle it is"))
+            }
             Self::Integer(_) if !whole => Some(format!("expected a whole number, got {value}")),
             Self::Integer(_) if value.abs() > MAX_EXACT_INTEGER => {
                 Some(format!("{value} is too large to be stored exactly (beyond 2^53)"))
@@ -154,6 +157,9 @@ impl Kind {
         }
     }
 }
+
+/// Most periods that a circular value may be away from 0: a double then still has six digits of its place on the circle.
+const MAX_TURNS: f64 = 1e9;
 
 /// 2^53: a double stores every whole number up to this exactly.
 pub(crate) const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;

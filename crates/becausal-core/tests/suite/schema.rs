@@ -69,6 +69,9 @@ fn a_circular_variable_has_a_period_and_a_first_value() {
     let hours = circle("kind = \"circular\", period = 24, low = 0, size = 2");
     assert_eq!(hours, Circle { period: 24.0, low: 0.0 });
     assert_eq!(hours.wrap(25.0), 1.0);
+    let objection = |value| Kind::Circular(hours).objection(value);
+    assert_eq!(objection(-1e6), None);
+    assert!(objection(1e300).is_some_and(|words| words.contains("too large")));
 
     let wrong = |declaration: &str| messages(&with_state(declaration));
     assert!(
