@@ -11,19 +11,24 @@ use becausal_model::{Checked, FitError, ModelParams, Sizes};
 
 /// `n` counts up under `go` unless there is no room; `z` is noise.
 fn store(rows: usize) -> Transitions {
-    let schema = Schema::parse(
+    store_with(r#"do = { kind = "categorical", labels = ["wait", "go"] }"#, rows)
+}
+
+/// The same with an action that is declared like this.
+fn store_with(action: &str, rows: usize) -> Transitions {
+    let schema = Schema::parse(&format!(
         r#"
         name = "Store"
         [state]
-        n = { kind = "integer" }
-        room = { kind = "integer" }
-        z = { kind = "integer" }
+        n = {{ kind = "integer" }}
+        room = {{ kind = "integer" }}
+        z = {{ kind = "integer" }}
         [action]
-        do = { kind = "categorical", labels = ["wait", "go"] }
+        {action}
         [reward]
         "stored" = "n' - n"
-        "#,
-    );
+        "#
+    ));
     let mut data = Transitions::new(Arc::new(schema.expect("a schema")));
     let mut stream = Stream::new(4);
     for row in 0..rows {
@@ -89,13 +94,35 @@ fn a_cause_that_discovery_missed_is_detected_and_used() {
 }
 
 #[test]
-fn a_complete_graph_is_not_changed() {
-    let data = store(2000);
-    let mut graph = graph(&data, &["n", "room", "do"]);
-    let before = graph.clone();
+fn with_continuous_actions_every_variable_stays_where_a_cause_is_missing() {
+    let data = store_with(r#"do = { kind = "continuous", low = 0.0, high = 1.0 }"#, 4000);
+    let mut graph = graph(&data, &["n", "do"]);
     let checked = check(&data, &mut graph);
-    assert_eq!(checked.shortfalls, []);
-    assert_eq!(graph, before);
+    assert_eq!(checked.shortfalls.len(), 1, "{:?}", checked.shortfalls);
+    // Nothing is pruned without a table of actions: which of the two is missing is not told.
+    assert_eq!(checked.shortfalls[0].used, ["room", "z"]);
+    assert_eq!(checked.model.structure().parents(0), [0, 1, 2, 3]);
+    assert_eq!(checked.model.members(), 2);
+    for cause in ["room", "z"] {
+        let pair = graph.find(cause, "n'").expect("a pair");
+        assert_eq!(pair.verdict, Verdict::Untestable);
+    }
+}
+
+#[test]
+fn a_complete_graph_is_not_changed() {
+    for action in [
+        r#"do = { kind = "categorical", labels = ["wait", "go"] }"#,
+        r#"do = { kind = "continuous", low = 0.0, high = 1.0 }"#,
+    ] {
+        let data = store_with(action, 2000);
+        let mut graph = graph(&data, &["n", "room", "do"]);
+        let before = graph.clone();
+        let checked = check(&data, &mut graph);
+        assert_eq!(checked.shortfalls, []);
+        assert_eq!(graph, before);
+        assert_eq!(checked.model.members(), 2);
+    }
 }
 
 #[test]
