@@ -80,7 +80,7 @@ pub enum Reason {
         /// The label of the action.
         label: String,
     },
-    /// Networks that read the cause predict the effect better, and no test confirms it.
+    /// The networks read the cause, because those that were found do not suffice; no test confirms it.
     NetworksUse,
     /// A graph file does not list the pair.
     NotListed,

@@ -241,12 +241,18 @@ impl Question<'_> {
         courses: Vec<(usize, Vec<Noise>)>,
         factuals: &[Option<Vec<Step>>],
     ) -> Vec<(usize, Vec<Noise>)> {
+        // The same random numbers for every member: they differ only in what they have learned.
+        let mut drawn_before = vec![0_u32; self.dynamics.members()];
+        let mut place_of = |&(member, _): &(usize, Vec<Noise>)| {
+            drawn_before[member] += 1;
+            drawn_before[member]
+        };
+        let places: Vec<u32> = courses.iter().map(&mut place_of).collect();
         let couple = |(at, (member, mut noise)): (usize, (usize, Vec<Noise>))| {
             let steps = factuals[at].iter().flatten().enumerate();
             let predicted: Vec<(usize, &Step)> = steps.filter(|(_, step)| !step.recorded).collect();
             let steps: Vec<&Step> = predicted.iter().map(|(_, step)| *step).collect();
-            let place = u32::try_from(at).unwrap_or(u32::MAX);
-            let mut stream = Stream::keyed(SEED, &[place]);
+            let mut stream = Stream::keyed(SEED, &[places[at]]);
             let drawn = self.dynamics.noise_of_predicted(member, &steps, &mut stream);
             for ((step, _), drawn) in predicted.into_iter().zip(drawn) {
                 noise[step] = drawn;

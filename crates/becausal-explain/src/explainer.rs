@@ -164,7 +164,7 @@ impl<'a> Explainer<'a> {
         }
         let Some(rival) = self.rival(moment)? else { return self.why(moment) };
         let (contrast, choice) =
-            rayon::join(|| self.why_not(moment, &rival.action), || self.choice(moment));
+            self.both(|| self.why_not(moment, &rival.action), || self.choice(moment));
         let contrast = contrast?;
         let differs = |node: Node| contrast.differs(node) != Some(false);
         let chain = contrast.factual.chain.clone().to_rewards(differs);
@@ -302,9 +302,9 @@ impl<'a> Explainer<'a> {
             Some(step) => Some(step.action.clone()),
             None => self.agent.mode(state),
         };
-        let ((counterfactual, held), draws) = rayon::join(
+        let ((counterfactual, held), draws) = self.both(
             || {
-                rayon::join(
+                self.both(
                     || self.simulate(&factual, noise, start, &follow, limit),
                     || self.simulate(&factual, noise, start, &keep, limit),
                 )
@@ -321,6 +321,16 @@ impl<'a> Explainer<'a> {
         let credit = Credit::new(&factual, &counterfactual, &held, &self.targets, discount);
         check_sum(credit.difference(), factual.first())?;
         Ok(Comparison { courses: [factual, counterfactual], credit, draws })
+    }
+
+    /// Two parts of an answer at once. One after the other where the agent answers one state at a time: it may
+    /// remember what it was asked, and must be asked in the same order every time.
+    fn both<A: Send, B: Send>(
+        &self,
+        left: impl FnOnce() -> A + Send,
+        right: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        if self.agent.is_quick() { rayon::join(left, right) } else { (left(), right()) }
     }
 
     /// How many steps to look ahead from a moment: what is recorded, and at least what a chain shows. Without a policy

@@ -4,13 +4,14 @@
 //! network can learn it. If networks over the full graph, or dense ones, predict an effect better
 //! on held-out episodes than the networks over its causes, a cause is missing. Then every variable
 //! is tried as a parent of that effect, and useless ones are pruned. If the gain is in so few rows
-//! that they show that something is missing, but not what, all variables stay.
+//! that they show that something is missing, but not what, all variables stay. So they do with
+//! continuous actions, for which nothing is pruned.
 
 use rayon::prelude::*;
 
 use becausal_core::data::Transitions;
 use becausal_core::progress::{Listener, Tracker};
-use becausal_discovery::{CausalGraph, Reason, Verdict};
+use becausal_discovery::{CausalGraph, CauseId, EffectId, Pair, Reason, Verdict};
 
 use super::error::FitError;
 use super::fit_data::FitData;
@@ -27,8 +28,9 @@ use super::world_model::{FitReport, WorldModel};
 /// (20,000 rows, seed 1) was found in one of two settings, with two in three of four.
 const UNRESTRICTED: [(ModelKind, usize); 2] = [(ModelKind::Full, 2), (ModelKind::Mlp, 1)];
 
-/// Maximum number of causal members that are compared.
-const MAX_COMPARED_MEMBERS: usize = 2;
+/// The same where nothing can be pruned. A dense network may be better for another reason than a
+/// missing cause, and whatever it asked for would stay.
+const UNRESTRICTED_WITHOUT_PRUNING: [(ModelKind, usize); 1] = [(ModelKind::Full, 1)];
 
 /// Minimum gain of an unrestricted model in nats per row, after subtracting
 /// [`MIN_STANDARD_ERRORS`], to conclude that a cause is missing.
@@ -72,7 +74,8 @@ pub struct Shortfall {
     /// The root mean square error one step ahead, in standard deviations of the variable: of the
     /// causal model and of the unrestricted one.
     pub errors: [f64; 2],
-    /// The causes that discovery did not find, and that the networks use when allowed.
+    /// The causes that discovery did not find, and that the networks read now. Where parents are pruned
+    /// these are the ones that they use; else one of them is missing, and which is not known.
     pub used: Vec<String>,
 }
 
@@ -132,9 +135,10 @@ impl Checked {
         params: &ModelParams,
     ) -> Result<Self, FitError> {
         let schema = data.train.schema();
-        let prunes = data.encoding.action_table().is_some();
-        // Without pruning only large gains count, which one member of each kind shows.
-        let most = if prunes { MAX_COMPARED_MEMBERS } else { 1 };
+        let prunes = data.encoding.action_table().is_some() && params.prune < 1.0;
+        let unrestricted =
+            if prunes { &UNRESTRICTED[..] } else { &UNRESTRICTED_WITHOUT_PRUNING[..] };
+        let most = unrestricted.iter().map(|&(_, members)| members).max().unwrap_or(1);
         let compared = params.members.min(most);
         let fit = |kind, structure: &Structure, members| {
             WorldModel::fit_members(data, kind, structure, params, members)
@@ -143,28 +147,35 @@ impl Checked {
         let mut gains: Vec<Gain> = Vec::new();
         if data.held_out.recordings() >= MIN_RECORDINGS {
             let listener = &params.progress;
-            for (kind, members) in UNRESTRICTED {
+            for &(kind, members) in unrestricted {
                 let members = members.min(compared);
                 let (everything, _) = fit(kind, structure, 0..members)?;
                 let own = model.judge(data, members, listener);
                 gains.extend(own.gains_of(&everything.judge(data, members, listener), data));
             }
         }
+        let may_be = |effect, cause| may_cause(graph.pair(CauseId(cause), EffectId(effect)));
+        let open = |effect: usize| {
+            let reads = |cause| structure.parents(effect).contains(&cause);
+            let is_open = |cause| prunes && structure.is_tried(effect, cause) || !reads(cause);
+            let mut causes = 0..structure.states() + structure.actions();
+            causes.any(|cause| may_be(effect, cause) && is_open(cause))
+        };
+        gains.retain(|gain| open(gain.effect) && (prunes || gain.asks_for_everything()));
         // If both kinds predict an effect better, the larger gain counts.
         gains.sort_by(|a, b| a.effect.cmp(&b.effect).then(b.nats.total_cmp(&a.nats)));
         gains.dedup_by_key(|gain| gain.effect);
-        let falls_short = |gain: &&Gain| prunes || (gain.is_clear() && is_notable(gain.errors));
-        let short: Vec<usize> = gains.iter().filter(falls_short).map(|gain| gain.effect).collect();
-        if !short.is_empty() {
-            let enough = MIN_ROWS_PER_CAUSE * (structure.states() + structure.actions());
-            let doubtful = gains.iter().filter(|gain| gain.is_clear() && gain.rows < enough);
-            let doubtful: Vec<usize> = doubtful.map(|gain| gain.effect).collect();
-            let wider = structure.widened(&short).in_doubt(&doubtful);
-            (model, report) = fit(ModelKind::Causal, &wider, 0..params.members)?;
-        } else {
+        let short: Vec<usize> = gains.iter().map(|gain| gain.effect).collect();
+        if short.is_empty() {
             let (others, rest) = fit(ModelKind::Causal, structure, compared..params.members)?;
             model.members.extend(others.members);
             report.members.extend(rest.members);
+        } else {
+            let enough = MIN_ROWS_PER_CAUSE * (structure.states() + structure.actions());
+            let doubtful = gains.iter().filter(|gain| gain.is_clear() && gain.rows < enough);
+            let doubtful: Vec<usize> = doubtful.map(|gain| gain.effect).collect();
+            let wider = structure.widened(&short, may_be).in_doubt(&doubtful);
+            (model, report) = fit(ModelKind::Causal, &wider, 0..params.members)?;
         }
         let model = model.narrowed();
         let (names, causes) = (schema.effects(), schema.causes());
@@ -201,7 +212,22 @@ fn is_notable([causes, everything]: [f64; 2]) -> bool {
     causes > NEGLIGIBLE_ERROR && everything < NOTABLE_ERROR_RATIO * causes
 }
 
+/// Whether a pair that is not read may be one. What was said beforehand stays, and there is nothing to
+/// learn from what never varies or is there twice.
+fn may_cause(pair: &Pair) -> bool {
+    let is_void = matches!(
+        pair.reason,
+        Some(Reason::Constant { .. } | Reason::NeverVaried { .. } | Reason::Duplicate { .. })
+    );
+    pair.given.is_none() && !is_void
+}
+
 impl Gain {
+    /// Whether all causes should be read although none of them can be pruned.
+    fn asks_for_everything(&self) -> bool {
+        self.is_clear() && is_notable(self.errors)
+    }
+
     /// Whether a cause is missing, certainly or very likely.
     fn is_clear(&self) -> bool {
         let [causes, everything] = self.errors;

@@ -62,20 +62,21 @@ impl Structure {
         let (states, actions) = counts(schema);
         let nothing = Self::new(states, actions, vec![Vec::new(); schema.effects().len()]);
         let all: Vec<usize> = (0..nothing.effects()).collect();
-        nothing.widened(&all)
+        nothing.widened(&all, |_, _| true)
     }
 
-    /// The same with every cause tried as a parent of these effects.
+    /// The same with every cause for which `may_be(effect, cause)` is true tried as a parent of these
+    /// effects.
     #[must_use]
-    pub fn widened(&self, effects: &[usize]) -> Self {
+    pub fn widened(&self, effects: &[usize], may_be: impl Fn(usize, usize) -> bool) -> Self {
         let mut wider = self.clone();
         for &effect in effects {
-            let everything = 0..self.states + self.actions;
-            let is_found = |cause: &usize| {
-                self.parents[effect].contains(cause) && !self.is_tried(effect, *cause)
-            };
-            wider.tried[effect] = everything.clone().filter(|cause| !is_found(cause)).collect();
-            wider.parents[effect] = everything.collect();
+            let reads = |cause: &usize| self.parents[effect].contains(cause);
+            let causes = (0..self.states + self.actions)
+                .filter(|cause| reads(cause) || may_be(effect, *cause));
+            let is_tried = |cause: &usize| !reads(cause) || self.is_tried(effect, *cause);
+            wider.tried[effect] = causes.clone().filter(is_tried).collect();
+            wider.parents[effect] = causes.collect();
         }
         wider
     }

@@ -14,6 +14,7 @@ use std::cell::RefCell;
 use pulp::x86::V4;
 use pulp::{Simd, WithSimd};
 
+#[cfg(target_arch = "x86_64")]
 use super::math::simd;
 use super::product::{Matrix, Transposed};
 

@@ -52,7 +52,7 @@ pub fn reason_words(reason: &Reason) -> String {
             format!("the policy never chose `{label}`; record some random actions")
         }
         Reason::NetworksUse => {
-            "networks that read the cause predict the effect better, but no test confirms it"
+            "the networks read it, because the causes found do not suffice; no test confirms it"
                 .to_owned()
         }
         Reason::NotListed => "the graph file does not list this pair".to_owned(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use becausal_core::data::Row;
 use becausal_core::progress::{Advance, Listener};
 use becausal_core::{Schema, Stream, Transitions};
-use becausal_discovery::{CausalGraph, Reason, Verdict};
+use becausal_discovery::{CausalGraph, Given, Reason, Verdict};
 use becausal_model::{Checked, FitError, ModelParams, Sizes};
 
 /// `n` counts up under `go` unless there is no room; `z` is noise.
@@ -107,6 +107,27 @@ fn with_continuous_actions_every_variable_stays_where_a_cause_is_missing() {
         let pair = graph.find(cause, "n'").expect("a pair");
         assert_eq!(pair.verdict, Verdict::Untestable);
     }
+}
+
+#[test]
+fn a_forbidden_cause_is_never_tried() {
+    let data = store(8000);
+    let mut graph = graph(&data, &["n", "do"]);
+    for pair in graph.pairs_mut().iter_mut().filter(|pair| pair.cause.0 == 2) {
+        pair.given = Some(Given::Forbidden);
+    }
+    let checked = check(&data, &mut graph);
+    assert_eq!(checked.shortfalls[0].used, ["room"]);
+    assert_eq!(checked.model.structure().parents(0), [0, 1, 3]);
+
+    // Nothing is left to try, so nothing is said to be missing.
+    for pair in graph.pairs_mut().iter_mut().filter(|pair| pair.cause.0 == 1) {
+        (pair.verdict, pair.reason) = (Verdict::None, None);
+        pair.given = Some(Given::Forbidden);
+    }
+    let checked = check(&data, &mut graph);
+    assert_eq!(checked.shortfalls, []);
+    assert_eq!(checked.model.structure().parents(0), [0, 3]);
 }
 
 #[test]
