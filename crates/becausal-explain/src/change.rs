@@ -55,8 +55,10 @@ impl Change {
                 let hint = suggestion(name, known.collect::<Vec<_>>());
                 return Err(wrong(format!("there is no state or action `{name}` ({hint})")));
             };
-            let number = parse_value(&schema.variable_of(slot).kind, value)
+            let kind = &schema.variable_of(slot).kind;
+            let number = parse_value(kind, value)
                 .map_err(|message| wrong(format!("`{name}`: {message}")))?;
+            let number = kind.circle().map_or(number, |circle| circle.wrap(number));
             match slot.checked_sub(schema.action_slots().start) {
                 Some(place) => {
                     let mut other = change.action.take().unwrap_or_else(|| action.to_vec());
@@ -123,5 +125,22 @@ impl Change {
             }
         }
         names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_angle_beyond_a_turn_is_the_same_angle() {
+        let schema = Schema::parse(
+            "name = \"Dial\"\n[state]\nangle = { kind = \"circular\", period = 360 }\n\
+             [action]\npush = { kind = \"boolean\" }\n",
+        );
+        let schema = schema.expect("a schema");
+        let change = |text: &str| Change::parse(&schema, text, &[0.0]).expect("a change").state;
+        assert_eq!(change("angle=370"), [(0, 10.0)]);
+        assert_eq!(change("angle=370"), change("angle=10"));
     }
 }
