@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(arrow(heading, Some(&[180.0]), &[-180.0]), "\u{2212}180");
         assert_eq!(change(heading, &[170.0], &[-170.0]), "heading turns from 170 to -170");
         let turned = change(joints, &[180.0, 5.0], &[-180.0, 7.0]);
-        assert_eq!(turned, "joints[1] turn from 5 to 7");
+        assert_eq!(turned, "joints[1] turns from 5 to 7");
     }
 
     #[test]
