@@ -29,21 +29,26 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step whose rewards, and whose end unless it is known, are computed from the schema.
+    /// A step whose rewards, and whose end unless it is known, are computed from the schema. Circular values are
+    /// put on their circle first.
     #[must_use]
     pub fn new(
         schema: &Schema,
         [state, action, outcomes, next]: [&[f64]; 4],
         terminated: Option<bool>,
     ) -> Self {
-        let row = [state, action, outcomes, next].concat();
+        let mut row = [state, action, outcomes, next].concat();
+        let slots = schema.slots().len();
+        for (slot, value) in row.iter_mut().enumerate().take(slots) {
+            *value = schema.variable_of(slot).kind.written(*value);
+        }
         let rewards = schema.rewards().iter().map(|term| term.expression.value(&row)).collect();
         let ends = || schema.termination().is_some_and(|when| when.value(&row) != 0.0);
         Self {
-            state: state.to_vec(),
+            state: row[..state.len()].to_vec(),
             action: action.to_vec(),
             outcomes: outcomes.to_vec(),
-            next: next.to_vec(),
+            next: row[row.len() - next.len()..].to_vec(),
             rewards,
             terminated: terminated.unwrap_or_else(ends),
             recorded: terminated.is_some(),

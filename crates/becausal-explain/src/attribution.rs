@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use becausal_core::schema::{Circle, Schema};
+use becausal_core::schema::{Circle, Kind, Schema};
 use becausal_core::{Shape, Stream, Transitions};
 
 /// Recorded states to draw from, at most.
@@ -55,8 +55,8 @@ pub struct Company {
     states: Vec<Vec<f64>>,
     /// The slots of every state variable.
     variables: Vec<Range<usize>>,
-    /// For each slot its standard deviation, and its circle if it has one; `None` for labels and flags.
-    scales: Vec<Option<(f64, Option<Circle>)>>,
+    /// For each slot its standard deviation and its kind; `None` for labels and flags.
+    scales: Vec<Option<(f64, Kind)>>,
 }
 
 /// What each variable contributes to a number.
@@ -89,8 +89,8 @@ impl Company {
         let first = schema.state_slots().start;
         let scale = |slot: usize| {
             let kind = &schema.variable_of(slot).kind;
-            let circle = kind.circle();
-            (!kind.is_label()).then(|| (deviation(&states, slot - first, circle), circle))
+            let deviation = || deviation(&states, slot - first, kind.circle());
+            (!kind.is_label()).then(|| (deviation(), kind.clone()))
         };
         let scales = schema.state_slots().map(scale).collect();
         Self { variables: Shape::of(schema).states, scales, states }
@@ -165,13 +165,8 @@ impl Company {
     fn distances(&self, state: &[f64], variable: usize) -> Vec<f64> {
         let slots = self.variables[variable].clone();
         let distance = |other: &Vec<f64>| {
-            let each = slots.clone().map(|slot| match self.scales[slot] {
-                Some((scale, circle)) => {
-                    let difference = circle.map_or(state[slot] - other[slot], |circle| {
-                        circle.difference(state[slot], other[slot])
-                    });
-                    (difference / scale).powi(2)
-                }
+            let each = slots.clone().map(|slot| match &self.scales[slot] {
+                Some((scale, kind)) => (kind.difference(state[slot], other[slot]) / scale).powi(2),
                 None => f64::from(u8::from(state[slot] != other[slot])),
             });
             each.sum()

@@ -232,13 +232,12 @@ impl Comparison {
             return draws.share(|this, other| this.value(node) != other.value(node)) >= USUAL;
         }
         let elements = self.courses[0].value(node).map_or(1, <[f64]>::len);
-        let circle = self.circle(node);
+        let kind = node.variable(self.courses[0].schema()).map(|variable| &variable.kind);
         (0..elements).any(|element| {
             let difference = |this: &Trajectory, other: &Trajectory| {
                 let (this, other) =
                     (this.value(node)?.get(element)?, other.value(node)?.get(element)?);
-                let difference =
-                    circle.map_or(this - other, |circle| circle.difference(*this, *other));
+                let difference = kind.map_or(this - other, |kind| kind.difference(*this, *other));
                 Some(if differ(&[*this], &[*other]) { difference } else { 0.0 })
             };
             draws.interval(difference).is_some_and(|[low, high]| low > 0.0 || high < 0.0)

@@ -80,10 +80,13 @@ impl Moment {
     /// When a value is invalid for its variable.
     pub fn imagined(
         schema: &Arc<Schema>,
-        state: Vec<f64>,
+        mut state: Vec<f64>,
         action: Vec<f64>,
     ) -> Result<Self, ExplainError> {
         check_values(schema, schema.state_slots(), &state)?;
+        for (slot, value) in schema.state_slots().zip(&mut state) {
+            *value = schema.variable_of(slot).kind.written(*value);
+        }
         check_values(schema, schema.action_slots(), &action)?;
         let record = Trajectory::new(Arc::clone(schema), 0, Vec::new())?;
         Ok(Self { record, state, action })

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::explanan::differ;
 use crate::chain::{Node, Part, Shape};
 use becausal_core::Transitions;
-use becausal_core::schema::Circle;
+use becausal_core::schema::Kind;
 
 pub use becausal_model::NEGLIGIBLE;
 
@@ -21,12 +21,12 @@ pub struct Scale {
 }
 
 /// What the differences of an element of an effect are measured by.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Measure {
     /// The standard deviation of a number; `None` for categories and booleans, where any difference counts.
     deviation: Option<f64>,
-    /// The circle of a circular variable: differences go the shortest way.
-    circle: Option<Circle>,
+    /// Says how differences are taken: on a circle the shortest way.
+    kind: Kind,
 }
 
 impl Scale {
@@ -91,7 +91,8 @@ impl Scale {
             if measure.deviation.is_none() {
                 return claimed[at] == real[at];
             }
-            let [real, claimed] = [real, claimed].map(|to| measure.difference(to[at], from[at]));
+            let [real, claimed] =
+                [real, claimed].map(|to| measure.kind.difference(to[at], from[at]));
             real * claimed > 0.0
         })
     }
@@ -105,8 +106,8 @@ impl Scale {
         for (at, measure) in range.clone().zip(measures) {
             if let Some(deviation) = measure.deviation.filter(|deviation| *deviation > 0.0) {
                 let [error, size] = sizes.get_or_insert([0.0, 0.0]);
-                *error += measure.difference(claimed[at], real[at]).abs() / deviation;
-                *size += measure.difference(real[at], from[at]).abs() / deviation;
+                *error += measure.kind.difference(claimed[at], real[at]).abs() / deviation;
+                *size += measure.kind.difference(real[at], from[at]).abs() / deviation;
             }
         }
         sizes
@@ -143,7 +144,7 @@ impl Scale {
             let measure = measures.get(element);
             match measure.and_then(|measure| Some((measure, measure.deviation?))) {
                 Some((measure, deviation)) if deviation > 0.0 => {
-                    measure.difference(*left, *right).abs() / deviation
+                    measure.kind.difference(*left, *right).abs() / deviation
                 }
                 _ => f64::from(u8::from(left != right)),
             }
@@ -162,17 +163,12 @@ impl Measure {
     fn of(data: &Transitions, slot: usize) -> Self {
         let kind = &data.schema().variable_of(slot).kind;
         let deviation = || data.spread(slot).map_or(0.0, |spread| spread.deviation);
-        Self { deviation: (!kind.is_label()).then(deviation), circle: kind.circle() }
-    }
-
-    /// `left - right`, along the circle if there is one.
-    fn difference(&self, left: f64, right: f64) -> f64 {
-        self.circle.map_or(left - right, |circle| circle.difference(left, right))
+        Self { deviation: (!kind.is_label()).then(deviation), kind: kind.clone() }
     }
 
     /// Whether two values differ by more than a share of the standard deviation.
     fn exceeds(&self, left: f64, right: f64, share: f64) -> bool {
-        let difference = self.difference(left, right).abs();
+        let difference = self.kind.difference(left, right).abs();
         match self.deviation {
             // A rounding error is never a change.
             Some(deviation) => difference > (share * deviation).max(1e-9 * left.abs().max(1e-3)),

@@ -10,6 +10,7 @@ use super::error::FitError;
 use super::inputs::Encoded;
 use super::member::Member;
 use super::structure::Structure;
+use super::target::place;
 use super::train::ModelParams;
 
 /// Decay rate of the squared gradients in [`AdamW`]: a memory of a hundred steps instead of the
@@ -138,7 +139,9 @@ impl<'a> Descent<'a> {
         if let (true, Some(alpha)) = (held, alpha) {
             tape.hold(alpha);
         }
-        let targets = tape.input(batch.targets);
+        let mut targets = batch.targets;
+        place(self.lessons.encoding.targets(), tape.value(outputs), &mut targets);
+        let targets = tape.input(targets);
         let loss = self.likelihood.loss(&mut tape, outputs, targets);
         self.gradients.clear();
         tape.backward(loss, &mut self.gradients);
@@ -160,7 +163,9 @@ impl<'a> Descent<'a> {
     /// How likely some rows are to a member.
     pub fn likelihood_of(&self, member: &Member, rows: &Encoded) -> HeldOut {
         let outputs = member.predict(&rows.inputs, self.lessons.structure);
-        let each = self.likelihood.rows(&outputs, &rows.targets);
+        let mut targets = rows.targets.clone();
+        place(self.lessons.encoding.targets(), &outputs, &mut targets);
+        let each = self.likelihood.rows(&outputs, &targets);
         let mean = |least: f64| {
             let sum: f64 = each.iter().flatten().map(|value| value.max(least)).sum();
             sum / rows.inputs.rows().max(1) as f64

@@ -3,6 +3,7 @@
 use becausal_nn::Distribution;
 
 use super::probe::TOLERANCE;
+use super::target::Target;
 
 /// A prediction, as two of them are compared.
 pub(super) enum Predicted {
@@ -44,11 +45,11 @@ impl Predicted {
         }
     }
 
-    /// The Kullback-Leibler divergence from another prediction of the same variable, in nats.
-    pub fn divergence(&self, other: &Self) -> f64 {
+    /// The Kullback-Leibler divergence from another prediction of the same target, in nats.
+    pub fn divergence(&self, other: &Self, target: &Target) -> f64 {
         match (self, other) {
             (Self::Number { mean, deviation: a }, Self::Number { mean: there, deviation: b }) => {
-                let moved = mean - there;
+                let moved = target.error(*mean, *there);
                 (b / a).ln() + (a * a + moved * moved) / (2.0 * b * b) - 0.5
             }
             (Self::Flag(p), Self::Flag(q)) => {
@@ -58,6 +59,30 @@ impl Predicted {
                 here.iter().zip(there).map(|(p, q)| p * (p / q).ln()).sum()
             }
             _ => f64::INFINITY,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use becausal_core::schema::Schema;
+
+    use super::*;
+    use crate::target::{Scale, layout};
+
+    #[test]
+    fn numbers_on_both_sides_of_the_end_of_a_circle_are_near() {
+        let number = |mean: f64| Predicted::Number { mean, deviation: 1.0 };
+        for (kind, apart) in [("circular\", period = 36", 2.0), ("continuous\"", 34.0)] {
+            let text = format!(
+                "name = \"Dial\"\n[state]\nx = {{ kind = \"{kind} }}\n[action]\na = {{ kind = \"boolean\" }}\n"
+            );
+            let schema = Schema::parse(&text).expect("a schema");
+            // A turn is 18 on the target's scale.
+            let targets = layout(&schema, |_, _, _| (Scale { mean: 0.0, scale: 2.0 }, 1.0));
+            let divergence = number(-8.5).divergence(&number(8.5), &targets[0]);
+            let moved: f64 = apart / 2.0;
+            assert!((divergence - moved * moved / 2.0).abs() < 1e-9, "{kind}: {divergence}");
         }
     }
 }

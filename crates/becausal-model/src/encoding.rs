@@ -260,13 +260,7 @@ impl Encoding {
         let mut targets = Block::zeros(Shape::new(self.targets.len(), data.len(), 1));
         for (at, target) in self.targets.iter().enumerate() {
             let group = targets.group_mut(at);
-            for (row, (into, &value)) in group.iter_mut().zip(&columns[target.slot]).enumerate() {
-                let value = match (target.before, target.circle) {
-                    (Some(before), Some(circle)) => {
-                        circle.near(value, self.placed(before, columns[before][row]))
-                    }
-                    _ => value,
-                };
+            for (into, &value) in group.iter_mut().zip(&columns[target.slot]) {
                 *into = single(target.scale.apply(value));
             }
             watch.advance(data.len() as f64, "");
@@ -300,9 +294,8 @@ impl Encoding {
     /// parameters of its distribution expect.
     #[must_use]
     pub fn encode_target(&self, target: usize, value: f64, parameters: &[f32]) -> f64 {
-        let Target { circle, scale, head, .. } = &self.targets[target];
-        let expected = || self.raw(target, head.distribution.mean(parameters));
-        scale.apply(circle.map_or(value, |circle| circle.near(value, expected())))
+        let target = &self.targets[target];
+        target.near(target.scale.apply(value), target.head.distribution.mean(parameters))
     }
 
     /// All possible actions, if they are discrete and few.

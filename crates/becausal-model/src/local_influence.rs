@@ -295,7 +295,7 @@ impl WorldModel {
                             return 0.0;
                         }
                         let to = Predicted::of(distribution, there(member, value));
-                        from.divergence(&to) / SUBSTITUTES as f64
+                        from.divergence(&to, target) / SUBSTITUTES as f64
                     }));
                 }
                 for &value in which.iter().filter(|&&value| counts[value]) {

@@ -14,6 +14,7 @@ use super::inputs::{Encoded, Inputs};
 use super::member::{Member, ModelKind};
 use super::network::{self, CausalNetwork};
 use super::structure::Structure;
+use super::target::Target;
 
 /// Differences below this share of a variable's usual change do not count as an effect.
 pub(super) const TOLERANCE: f64 = 0.02;
@@ -225,7 +226,7 @@ pub(super) fn likelihoods(
     for (at, target) in targets.filter(|(_, target)| target.effect == effect) {
         for (row, (into, &value)) in sums.iter_mut().zip(rows.targets.group(at)).enumerate() {
             let parameters = Head { group, ..target.head }.parameters(outputs, row);
-            *into += tolerant(&target.head, parameters, f64::from(value));
+            *into += tolerant(target, parameters, f64::from(value));
         }
     }
     sums
@@ -312,12 +313,12 @@ fn exchange(
 }
 
 /// The log-likelihood of a value, with the standard deviation widened by [`TOLERANCE`].
-fn tolerant(head: &Head, parameters: &[f32], value: f64) -> f64 {
-    match head.distribution {
-        Distribution::Normal { .. } => {
-            let deviation = head.distribution.deviation(parameters).unwrap_or(1.0);
+fn tolerant(target: &Target, parameters: &[f32], value: f64) -> f64 {
+    match target.head.distribution {
+        distribution @ Distribution::Normal { .. } => {
+            let deviation = distribution.deviation(parameters).unwrap_or(1.0);
             let deviation = deviation.hypot(TOLERANCE);
-            let z = (value - f64::from(parameters[0])) / deviation;
+            let z = target.error(value, f64::from(parameters[0])) / deviation;
             -0.5 * z * z - deviation.ln()
         }
         distribution => {
@@ -337,6 +338,17 @@ mod tests {
     use super::*;
     use crate::network::Sizes;
     use crate::persistence::Persistence;
+    use crate::target::{Scale, layout};
+
+    #[test]
+    fn a_value_across_the_end_of_a_circle_is_as_likely_as_by_any_other_way_of_writing() {
+        let text = "name = \"Dial\"\n[state]\nx = { kind = \"circular\", period = 36 }\n[action]\na = { kind = \"boolean\" }\n";
+        let schema = Schema::parse(text).expect("a schema");
+        let targets = layout(&schema, |_, _, _| (Scale { mean: 0.0, scale: 2.0 }, 1.0));
+        let likely = |value: f64| tolerant(&targets[0], &[8.5, 0.0], value);
+        assert!((likely(-8.5) - likely(9.5)).abs() < 1e-9);
+        assert!(likely(-8.5) > likely(7.0));
+    }
 
     /// A network computed effect by effect says what it says as a whole.
     #[test]

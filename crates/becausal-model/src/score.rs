@@ -206,13 +206,18 @@ impl Sums {
         for (row, &value) in seen.iter().enumerate() {
             let value = f64::from(value);
             let each = outputs.iter().map(|outputs| target.head.parameters(outputs, row));
-            let means: Vec<f64> = each.clone().map(|p| distribution.mean(p)).collect();
+            let means = side_by_side(target, each.clone().map(|p| distribution.mean(p)));
             let mean = means.iter().sum::<f64>() / means.len() as f64;
             let squared_error = squared_error(target, &each, value);
             change_squares += squared_error;
             sums.squares += squared_error * in_deviations(target).powi(2);
-            let logs: Vec<f64> =
-                each.clone().map(|p| distribution.log_likelihood(p, value, &mut slopes)).collect();
+            let logs: Vec<f64> = each
+                .clone()
+                .map(|p| {
+                    let value = target.near(value, distribution.mean(p));
+                    distribution.log_likelihood(p, value, &mut slopes)
+                })
+                .collect();
             sums.log_likelihood += log_mean(&logs);
             if matches!(distribution, Distribution::Normal { .. }) {
                 sums.log_likelihood -= target.scale.scale.ln();
@@ -276,8 +281,15 @@ fn squared_error<'a>(
         let votes: Vec<f64> = each.clone().map(|p| target.head.distribution.mean(p)).collect();
         return f64::from(u8::from(most_frequent(&votes, labels) != value));
     }
-    let expected = each.clone().map(|p| target.expected(p)).sum::<f64>();
-    target.error(value, expected / each.clone().count() as f64).powi(2)
+    let expected = each.clone().map(|p| target.expected(p));
+    let expected = side_by_side(target, expected);
+    target.error(value, expected.iter().sum::<f64>() / expected.len() as f64).powi(2)
+}
+
+/// What the members expect, on a circle moved by whole periods to the first of them.
+fn side_by_side(target: &Target, mut expected: impl Iterator<Item = f64>) -> Vec<f64> {
+    let Some(first) = expected.next() else { return Vec::new() };
+    std::iter::once(first).chain(expected.map(|other| target.near(other, first))).collect()
 }
 
 /// The target's scale in standard deviations of the variable; 1 for a category.

@@ -12,6 +12,7 @@ use becausal_nn::{Block, Distribution, Head};
 
 use super::coupling::Coupling;
 use super::dynamics::{Dynamics, Noise, PossibleNoise, Prediction, Situation};
+use super::encoding::single;
 use super::influence::Influence;
 use super::inputs::Inputs;
 use super::target::Target;
@@ -33,7 +34,7 @@ impl Dynamics for WorldModel {
     }
 
     fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction {
-        let outputs = mean_of_members(&self.outputs(state, action));
+        let outputs = mean_of_members(self.encoding.targets(), &self.outputs(state, action));
         self.predicted(&outputs, 0, action, noise)
     }
 
@@ -98,7 +99,7 @@ impl Dynamics for WorldModel {
         outcomes: &[f64],
         next: &[f64],
     ) -> Option<Vec<f64>> {
-        let outputs = mean_of_members(&self.outputs(state, action));
+        let outputs = mean_of_members(self.encoding.targets(), &self.outputs(state, action));
         let mut surprise = vec![0.0; self.structure.effects()];
         for (at, target) in self.encoding.targets().iter().enumerate() {
             let parameters = target.head.parameters(&outputs, 0);
@@ -157,10 +158,11 @@ impl Dynamics for WorldModel {
         let at_row = |row: usize| {
             let mut disagreement = vec![0.0_f64; self.structure.effects()];
             for (at, target) in self.encoding.targets().iter().enumerate() {
-                let mean = |outputs: &Block| {
-                    let mean = target.head.distribution.mean(target.head.parameters(outputs, row));
-                    self.encoding.raw(at, mean)
+                let of = |outputs: &Block| {
+                    target.head.distribution.mean(target.head.parameters(outputs, row))
                 };
+                let first = of(&outputs[0]);
+                let mean = |outputs: &Block| self.encoding.raw(at, target.near(of(outputs), first));
                 let means: Vec<f64> = outputs.iter().map(mean).collect();
                 let middle = means.iter().sum::<f64>() / count;
                 let squares: f64 = means.iter().map(|mean| (mean - middle) * (mean - middle)).sum();
@@ -219,7 +221,7 @@ impl WorldModel {
 
     /// The noise of recorded steps, given what the members [say](Self::seen_by_members) of them.
     fn likely_noise(&self, steps: &[&Step], members: &[Block]) -> Vec<Noise> {
-        let outputs = mean_of_members(members);
+        let outputs = mean_of_members(self.encoding.targets(), members);
         let infer = |(at, step): (usize, &&Step)| {
             let others = others(&outputs, steps.len(), at);
             let seen = [&step.action[..], &step.outcomes, &step.next];
@@ -394,10 +396,19 @@ impl WorldModel {
 }
 
 /// The parameters of the distributions, averaged over the members.
-fn mean_of_members(outputs: &[Block]) -> Block {
+fn mean_of_members(targets: &[Target], outputs: &[Block]) -> Block {
     let mut mean = outputs[0].clone();
     for other in &outputs[1..] {
         mean.values.iter_mut().zip(&other.values).for_each(|(mean, value)| *mean += value);
+        // On a circle, members that are whole periods apart say the same.
+        for target in targets.iter().filter(|target| target.circle.is_some()) {
+            for row in 0..other.shape.rows {
+                let [first, own] = [&outputs[0], other]
+                    .map(|outputs| f64::from(target.head.parameters(outputs, row)[0]));
+                let place = (target.head.group * other.shape.rows + row) * other.shape.columns;
+                mean.values[place + target.head.column] += single(target.near(own, first) - own);
+            }
+        }
     }
     let count = outputs.len() as f32;
     mean.values.iter_mut().for_each(|value| *value /= count);

@@ -1,7 +1,9 @@
 //! The targets of the networks, and their scales.
 
 use becausal_core::schema::{Circle, Kind, Role, Schema};
-use becausal_nn::{Distribution, Head};
+use becausal_nn::{Block, Distribution, Head};
+
+use super::encoding::single;
 
 /// The minimum standard deviation that a network can predict, in units of the target's scale.
 const MIN_DEVIATION: f64 = 1e-3;
@@ -33,8 +35,8 @@ pub struct Target {
     pub slot: usize,
     /// For the next value of a number, the slot of the value before the step.
     pub before: Option<usize>,
-    /// The circle of a circular variable. It is predicted as its value before plus a change, so on a line, and
-    /// what is predicted is moved onto the circle afterwards.
+    /// The circle of a circular variable. It is predicted on a line: what is predicted is moved onto the circle
+    /// afterwards, and what is seen is moved to where it is nearest to what is predicted.
     pub circle: Option<Circle>,
     /// The scale: for a next state the root mean square of its *change*, for an outcome its
     /// standard deviation.
@@ -52,6 +54,15 @@ impl Target {
         self.circle.map_or(difference, |circle| {
             circle.difference(self.scale.scale * difference, 0.0) / self.scale.scale
         })
+    }
+
+    /// A value moved by whole periods to where it is nearest to what is expected, both on the target's scale.
+    pub(super) fn near(&self, value: f64, expected: f64) -> f64 {
+        let Some(circle) = self.circle else { return value };
+        let period = circle.period / self.scale.scale;
+        let turns = (value - expected) / period;
+        // Most values are there already, and keep all their digits.
+        if turns.abs() <= 0.5 { value } else { value - period * turns.round() }
     }
 
     /// The expected value on the target's scale; for a whole number, the expected value after
@@ -77,6 +88,20 @@ impl Target {
             whole += 1.0;
         }
         if total > 0.0 { sum / total } else { mean }
+    }
+}
+
+/// Moves the values `[targets, rows, 1]` of circular targets by whole periods to where they are nearest to
+/// the outputs that predict them.
+///
+/// So the likelihood does not depend on how a value is written, whether or not the prediction begins at the
+/// value before the step.
+pub(super) fn place(targets: &[Target], outputs: &Block, values: &mut Block) {
+    for (at, target) in targets.iter().enumerate().filter(|(_, target)| target.circle.is_some()) {
+        for (row, value) in values.group_mut(at).iter_mut().enumerate() {
+            let expected = target.head.distribution.mean(target.head.parameters(outputs, row));
+            *value = single(target.near(f64::from(*value), expected));
+        }
     }
 }
 

@@ -37,6 +37,15 @@ struct Game {
     begun: bool,
 }
 
+/// A step of an environment that may go on meanwhile.
+struct Taken {
+    state: Vec<f64>,
+    outcomes: Vec<f64>,
+    reward: f64,
+    terminated: bool,
+    truncated: bool,
+}
+
 #[pymethods]
 impl PyBuiltIn {
     #[new]
@@ -66,10 +75,13 @@ impl PyBuiltIn {
 
     /// Begins an episode and returns the observation.
     fn reset<'py>(&self, py: Python<'py>, seed: Seed) -> PyResult<Bound<'py, PyAny>> {
-        let mut game = self.locked();
-        game.environment.reset(seed.0);
-        game.begun = true;
-        self.seen(py, Environment::state(&game.environment))
+        let state = {
+            let mut game = self.locked();
+            game.environment.reset(seed.0);
+            game.begun = true;
+            Environment::state(&game.environment).to_vec()
+        };
+        self.seen(py, &state)
     }
 
     /// Observation, reward, terminated, truncated and the outcomes by name.
@@ -86,25 +98,25 @@ impl PyBuiltIn {
                 taken
             }
         };
-        let mut game = self.locked();
-        if !game.begun {
+        let Some(taken) = self.taken(&taken) else {
             let needed = py.import("gymnasium.error")?.getattr("ResetNeeded")?;
             let words = "Cannot call env.step() before calling env.reset()";
             return Err(PyErr::from_value(needed.call1((words,))?));
-        }
-        let step = game.environment.step(&taken).map_err(|error| error::of(Error::from(error)))?;
+        };
+        let step = taken.map_err(|error| error::of(Error::from(error)))?;
         let info = PyDict::new(py);
-        for (name, &value) in self.outcomes.iter().zip(step.outcomes) {
+        for (name, &value) in self.outcomes.iter().zip(&step.outcomes) {
             info.set_item(name, PyFloat::new(py, value))?;
         }
-        Ok((self.seen(py, step.state)?, step.reward, step.terminated, step.truncated, info))
+        Ok((self.seen(py, &step.state)?, step.reward, step.terminated, step.truncated, info))
     }
 
     /// A copy that continues exactly as this one would.
     fn clone(&self, py: Python<'_>) -> Self {
+        let game = self.locked().clone();
         Self {
             id: self.id,
-            game: Mutex::new(self.locked().clone()),
+            game: Mutex::new(game),
             outcomes: self.outcomes.iter().map(|name| name.clone_ref(py)).collect(),
             bounds: self.bounds.clone(),
             numpy: self.numpy.each_ref().map(|part| part.clone_ref(py)),
@@ -118,6 +130,24 @@ impl PyBuiltIn {
 }
 
 impl PyBuiltIn {
+    /// Takes a step; `None` before the first reset.
+    ///
+    /// What it says is copied: while the game is locked no Python may run, which could let another thread in that
+    /// waits for the same game.
+    fn taken(&self, action: &[f64]) -> Option<Result<Taken, EnvironmentError>> {
+        let mut game = self.locked();
+        game.begun.then(|| {
+            let step = game.environment.step(action)?;
+            Ok(Taken {
+                state: step.state.to_vec(),
+                outcomes: step.outcomes.to_vec(),
+                reward: step.reward,
+                terminated: step.terminated,
+                truncated: step.truncated,
+            })
+        })
+    }
+
     fn locked(&self) -> MutexGuard<'_, Game> {
         self.game.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -76,6 +76,26 @@ def test_an_angle_is_one_circular_state_that_the_agent_sees_as_it_is(first, tmp_
     assert becausal.open(tmp_path / "dial", env=maker, policy=agent).play(seed=1).reward == played.reward
 
 
+def test_rules_are_about_the_numbers_that_expressions_see() -> None:
+    class Winding(Dial):
+        """The same hand, whose turns are counted on; an episode ends where it points back."""
+
+        def _seen(self):
+            return np.array([self.angle, self.speed])
+
+        def step(self, action):
+            seen, reward, _, _, info = super().step(action)
+            return seen, 0.0, bool(abs(np.angle(np.exp(1j * self.angle))) > 2.5), False, info
+
+    def maker():
+        return gymnasium.wrappers.TimeLimit(Winding(), 50)
+
+    log = becausal.record(maker, rows=2000, seed=1, names=["angle", "speed"], angles=["angle"])
+    angles = log.to_dict()["angle'"]
+    assert angles.min() >= -np.pi and angles.max() < np.pi
+    assert log._contradictions()[1] == 0, log.notes
+
+
 def test_angles_have_to_be_numbers_of_the_observation() -> None:
     with pytest.raises(ValueError, match="'tilt', expected numbers of the observation: angle, speed"):
         becausal.record(make, rows=10, names=["angle", "speed"], angles=["tilt"])

@@ -351,6 +351,24 @@ def test_our_environments_pass_the_check_of_gymnasium_and_can_be_cloned(id) -> N
     assert np.array_equal(ours[0], theirs[0]) and ours[1:4] == theirs[1:4]
 
 
+def test_a_subclass_of_our_environments_keeps_its_own_step() -> None:
+    from becausal._environments import BuiltInEnv
+
+    class Counting(BuiltInEnv):
+        steps = 0
+
+        def step(self, action):
+            self.steps += 1
+            return super().step(action)
+
+    env = Counting("CartPole-v1")
+    env.reset(seed=1)
+    env.step(0)
+    copy = env.clone()
+    copy.step(0)
+    assert (env.steps, copy.steps) == (1, 2)
+
+
 def test_our_environments_say_that_they_need_a_reset_and_keep_actions_within_bounds() -> None:
     from gymnasium.error import ResetNeeded
 

@@ -125,7 +125,8 @@ pub(super) fn change(variable: &Variable, before: &[f64], after: &[f64]) -> Stri
         return change_of(variable, variable.title(), *before, *after);
     }
     // For a vector, the elements that change.
-    let elements = before.iter().zip(after).enumerate().filter(|(_, (b, a))| b != a);
+    let elements =
+        before.iter().zip(after).enumerate().filter(|(_, (b, a))| !variable.kind.same(**b, **a));
     let words: Vec<String> = elements
         .map(|(i, (b, a))| change_of(variable, &format!("{}[{i}]", variable.title()), *b, *a))
         .collect();
@@ -145,7 +146,7 @@ fn change_of(variable: &Variable, title: &str, before: f64, after: f64) -> Strin
         return format!("{title} {verb} {shown}");
     }
     let unit = variable.unit.as_deref();
-    if before == after {
+    if variable.kind.same(before, after) {
         return format!("{title} {} at {}", verb("stays"), with_unit(number(after, 3), unit));
     }
     let (from, to) = distinct(before, after);
@@ -158,11 +159,17 @@ fn change_of(variable: &Variable, title: &str, before: f64, after: f64) -> Strin
     format!("{title} {verb} from {from} to {}", with_unit(to, unit))
 }
 
-/// The same for a node of a picture: `330 → 465`.
+/// Whether two values are the same; on a circle they may be written differently.
+fn same(variable: &Variable, left: &[f64], right: &[f64]) -> bool {
+    let mut elements = left.iter().zip(right);
+    left.len() == right.len() && elements.all(|(left, right)| variable.kind.same(*left, *right))
+}
+
+/// The change of a variable for a node of a picture: `330 → 465`.
 #[must_use]
 pub(super) fn arrow(variable: &Variable, before: Option<&[f64]>, after: &[f64]) -> String {
     let text = match before {
-        Some(before) if before != after => match (before, after) {
+        Some(before) if !same(variable, before, after) => match (before, after) {
             ([b], [a]) if is_number(variable) => {
                 let (from, to) = distinct(*b, *a);
                 with_unit(format!("{from} → {to}"), variable.unit.as_deref())
@@ -262,6 +269,20 @@ mod tests {
                     cell = { kind = \"categorical\", labels = [\"one\", \"two\"] }\n[action]\n\
                     main = { kind = \"continuous\" }\nlateral = { kind = \"continuous\" }\n";
         Schema::parse(text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn the_two_ends_of_a_circle_are_no_change() {
+        let text = "name = \"Words\"\n[state]\nheading = { kind = \"circular\", period = 360 }\n\
+                    joints = { kind = \"circular\", period = 360, size = 2 }\n[action]\n\
+                    main = { kind = \"continuous\" }\n";
+        let schema = Schema::parse(text).unwrap_or_else(|error| panic!("{error}"));
+        let [heading, joints] = [0, 1].map(|i| &schema.variables()[i]);
+        assert_eq!(change(heading, &[180.0], &[-180.0]), "heading stays at -180");
+        assert_eq!(arrow(heading, Some(&[180.0]), &[-180.0]), "\u{2212}180");
+        assert_eq!(change(heading, &[170.0], &[-170.0]), "heading turns from 170 to -170");
+        let turned = change(joints, &[180.0, 5.0], &[-180.0, 7.0]);
+        assert_eq!(turned, "joints[1] turns from 5 to 7");
     }
 
     #[test]

@@ -255,7 +255,9 @@ fn breaks(transitions: &Transitions) -> Rows {
     let schema = transitions.schema();
     let broken = |row: &usize| {
         schema.state_slots().zip(schema.next_slots()).any(|(now, next)| {
-            transitions.column(next).get(*row) != transitions.column(now).get(row + 1)
+            let [after, before] =
+                [transitions.column(next).get(*row), transitions.column(now).get(row + 1)];
+            !schema.variable_of(now).kind.same(after, before)
         })
     };
     let inner = (0..transitions.episodes()).flat_map(|episode| {

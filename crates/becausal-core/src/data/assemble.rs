@@ -231,7 +231,8 @@ impl Assembly {
         };
         self.schema.state_slots().zip(self.schema.next_slots()).all(|(now, next)| {
             if is_known(row, next) && is_known(row + 1, now) {
-                self.slots[next].get(row) == self.slots[now].get(row + 1)
+                let kind = &self.schema.variable_of(now).kind;
+                kind.same(self.slots[next].get(row), self.slots[now].get(row + 1))
             } else {
                 unknown
             }

@@ -62,7 +62,7 @@ pub(super) fn value(kind: &Kind, cell: Cell<'_>) -> Result<f64, String> {
     };
     match kind.objection(value) {
         Some(objection) => Err(objection),
-        None => Ok(value),
+        None => Ok(kind.written(value)),
     }
 }
 

@@ -223,7 +223,7 @@ impl Transitions {
         }
     }
 
-    /// Adds a transition to the current episode.
+    /// Adds a transition to the current episode. Circular values are put on their circle.
     ///
     /// # Panics
     /// When the row does not have as many numbers as the schema has slots.
@@ -236,8 +236,8 @@ impl Transitions {
         let name = self.schema.name();
         assert_eq!(count, self.columns.len(), "a transition of {name} has one number per slot");
         let values = parts.into_iter().flatten();
-        for (column, &value) in self.columns.iter_mut().zip(values) {
-            column.push(value);
+        for (slot, (column, &value)) in self.columns.iter_mut().zip(values).enumerate() {
+            column.push(self.schema.variable_of(slot).kind.written(value));
         }
         self.terminated.push(row.terminated);
         self.truncated.push(row.truncated);

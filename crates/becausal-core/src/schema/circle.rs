@@ -25,7 +25,7 @@ impl Circle {
         Self { period, low: -period / 2.0 }
     }
 
-    /// The number that a value is written as: from `low` to just below `low + period`.
+    /// The number that a value is written as: from `low` to just below `low + period`; NaN for what is not finite.
     #[must_use]
     pub fn wrap(&self, value: f64) -> f64 {
         let end = self.low + self.period;
@@ -34,8 +34,8 @@ impl Circle {
             return value;
         }
         let wrapped = self.low + (value - self.low).rem_euclid(self.period);
-        // Rounding may end a period too far.
-        if wrapped < end { wrapped } else { self.low }
+        // Rounding may end a period too far. What is not finite stays so: it lies nowhere on the circle.
+        if wrapped >= end { self.low } else { wrapped }
     }
 
     /// The shortest way from `right` to `left`, between minus and plus half a period.
@@ -101,6 +101,13 @@ mod tests {
         assert_eq!(hours.difference(1.0, 23.0), 2.0);
         assert_eq!(hours.difference(23.0, 1.0), -2.0);
         assert_eq!(hours.near(23.5, 1.0), -0.5);
+    }
+
+    #[test]
+    fn what_is_not_finite_is_nowhere_on_the_circle() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(!Circle::default().wrap(value).is_finite(), "{value}");
+        }
     }
 
     #[test]

@@ -36,6 +36,10 @@ const MAX_NAME_BYTES: usize = 500;
 /// Smallest period of a circular variable; its inverse is the largest. Beyond, sines lose their digits.
 const MIN_PERIOD: f64 = 1e-100;
 
+/// Most periods that the first value of a circle may be away from 0: a double then still has nine digits of a
+/// place on the circle.
+const MAX_TURNS_TO_LOW: f64 = 1e6;
+
 /// `origin` says where recorded data come from; it is no part of the schema itself.
 const TABLES: [&str; 8] =
     ["name", "description", "state", "action", "outcome", "reward", "termination", "origin"];
@@ -229,8 +233,16 @@ impl Reader<'_, '_> {
             None => Circle::default().period,
         };
         if !(MIN_PERIOD..=1.0 / MIN_PERIOD).contains(&period) {
-            let message = format!("`period` must be a positive number, got {period}");
+            let expected = format!("from {MIN_PERIOD:e} to {:e}", 1.0 / MIN_PERIOD);
+            let message = format!("`period` must be a number {expected}, got {period:e}");
             self.mistakes.add(value_span(table, "period"), message, None);
+            return None;
+        }
+        if let Some(low) = low.filter(|low| low.abs() > MAX_TURNS_TO_LOW * period) {
+            let message = format!(
+                "`low` must be within {MAX_TURNS_TO_LOW:e} periods of 0, got {low} with a period of {period}"
+            );
+            self.mistakes.add(value_span(table, "low"), message, None);
             return None;
         }
         Some(low.map_or(Circle::centred(period), |low| Circle { period, low }))

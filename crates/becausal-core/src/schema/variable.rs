@@ -86,6 +86,19 @@ impl Kind {
         }
     }
 
+    /// The number that a value is written as: itself, or its place on the circle.
+    #[must_use]
+    pub fn written(&self, value: f64) -> f64 {
+        self.circle().map_or(value, |circle| circle.wrap(value))
+    }
+
+    /// Whether two values are the same: equal, or on a circle no further apart than by rounding.
+    #[must_use]
+    pub fn same(&self, left: f64, right: f64) -> bool {
+        let rounding = self.circle().map_or(0.0, |circle| SAME_PLACE * circle.period);
+        left == right || self.difference(left, right).abs() <= rounding
+    }
+
     /// `left - right`; on a circle the shortest way from `right` to `left`.
     #[must_use]
     pub fn difference(&self, left: f64, right: f64) -> f64 {
@@ -157,6 +170,10 @@ impl Kind {
         }
     }
 }
+
+/// How far apart two numbers for the same place on a circle may be, in periods. Taking whole periods away rounds:
+/// by 1e-10 of a period after a million of them.
+const SAME_PLACE: f64 = 1e-9;
 
 /// Most periods that a circular value may be away from 0: a double then still has six digits of its place on the circle.
 const MAX_TURNS: f64 = 1e9;

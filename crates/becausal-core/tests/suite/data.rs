@@ -5,8 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::{ENDINGS, HOVER, hover, mixed, mixed_schema, numbers};
-use becausal_core::data::{Column, Problem, ReadOptions, Recording, Spread, Writer, read, write};
+use becausal_core::data::{
+    Column, Problem, ReadOptions, Recording, Row, Spread, Writer, read, write,
+};
 use becausal_core::schema::Circle;
+use becausal_core::trajectory::Step;
 use becausal_core::{Schema, Stream, Transitions};
 use proptest::prelude::*;
 
@@ -174,6 +177,38 @@ fn statistics_of_a_circle_do_not_see_where_it_is_cut() {
     assert_eq!([spread.minimum, spread.maximum], [-170.0, 170.0]);
     assert!((spread.deviation - (800.0_f64 / 9.0).sqrt()).abs() < 1e-6, "{spread:?}");
     assert!((spread.mean + 176.666_666).abs() < 1e-3, "{spread:?}");
+}
+
+/// A log of a compass that is written from 0 to 360, where the schema says from -180 to 180.
+#[test]
+fn recorded_angles_are_put_on_their_circle() {
+    let text = "name = \"Compass\"\n[state]\nheading = { kind = \"circular\", period = 360 }\n[action]\n\
+                left = { kind = \"boolean\" }\n[reward]\nsouth = \"abs(heading')\"\n";
+    let schema = Arc::new(Schema::parse(text).expect("a valid schema"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log.csv");
+    std::fs::write(&path, "heading,left,heading'\n0.1,0,350\n-10,0,270\n630,1,180\n")
+        .expect("written");
+    let options = ReadOptions { schema: Some(Arc::clone(&schema)), ..ReadOptions::default() };
+    let read = read(&path, &options).expect("a log").transitions;
+    assert_eq!(numbers(&read, "heading"), [0.1, -10.0, -90.0]);
+    assert_eq!(numbers(&read, "heading'"), [-10.0, -90.0, -180.0]);
+    assert_eq!(read.total_reward(), [10.0, 90.0, 180.0]);
+    assert_eq!(read.episodes(), 1, "a heading of 350 is one of -10");
+
+    let mut pushed = Transitions::new(Arc::clone(&schema));
+    pushed.push(&Row {
+        state: &[0.1],
+        action: &[0.0],
+        outcomes: &[],
+        next: &[350.0],
+        reward: 10.0,
+        terminated: false,
+        truncated: false,
+    });
+    assert_eq!(numbers(&pushed, "heading'"), [-10.0]);
+    let step = Step::new(&schema, [&[0.1], &[0.0], &[], &[350.0]], None);
+    assert_eq!((&step.next[..], &step.rewards[..]), (&[-10.0][..], &[10.0][..]));
 }
 
 #[test]

@@ -74,9 +74,13 @@ fn a_circular_variable_has_a_period_and_a_first_value() {
     assert!(objection(1e300).is_some_and(|words| words.contains("too large")));
 
     let wrong = |declaration: &str| messages(&with_state(declaration));
-    assert!(
-        wrong("kind = \"circular\", period = 0").contains("`period` must be a positive number")
-    );
+    for (period, shown) in [("0", "0e0"), ("-1", "-1e0"), ("1e-101", "1e-101")] {
+        let words = wrong(&format!("kind = \"circular\", period = {period}"));
+        let expected = format!("`period` must be a number from 1e-100 to 1e100, got {shown}");
+        assert!(words.contains(&expected), "{words}");
+    }
+    let far = wrong("kind = \"circular\", period = 360, low = 1e9");
+    assert!(far.contains("`low` must be within 1e6 periods of 0, got 1000000000"), "{far}");
     assert!(wrong("kind = \"circular\", high = 1").contains("a circular variable has no `high`"));
     assert!(wrong("kind = \"circular\", better = \"low\"").contains("which has no end"));
     assert!(wrong("kind = \"continuous\", period = 1").contains("has no `period`"));

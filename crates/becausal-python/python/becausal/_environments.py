@@ -19,8 +19,7 @@ class BuiltInEnv(gymnasium.Env[np.ndarray, Any]):
     def __init__(self, id: str, render_mode: Optional[str] = None, **options: Any) -> None:
         # Gymnasium's own wrapper counts the steps.
         self._environment = _becausal.BuiltIn(id, {"max_episode_steps": 2**53} | options)
-        # The compiled step itself: a function of Python around it would cost a twentieth of a lander's step.
-        self.step = self._environment.step  # type: ignore[method-assign]
+        self._shorten()
         self.render_mode = render_mode
         schema = self._environment.schema
         self.schema = schema
@@ -38,12 +37,21 @@ class BuiltInEnv(gymnasium.Env[np.ndarray, Any]):
         chosen = seed if seed is not None else int(self.np_random.integers(2**63))
         return self._environment.reset(chosen), {}
 
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        return self._environment.step(action)
+
+    def _shorten(self) -> None:
+        # The compiled step itself: the method around it would cost a twentieth of a lander's step. A subclass may
+        # have a `step` of its own, which this would hide.
+        if type(self) is BuiltInEnv:
+            self.step = self._environment.step  # type: ignore[method-assign]
+
     def clone(self) -> "BuiltInEnv":
         """A copy in the same state, with the same noise ahead of it."""
-        copy = object.__new__(BuiltInEnv)
+        copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy._environment = self._environment.clone()
-        copy.step = copy._environment.step  # type: ignore[method-assign]
+        copy._shorten()
         return copy
 
     def render(self) -> Any:

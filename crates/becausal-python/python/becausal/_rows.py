@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -75,10 +75,11 @@ def _with_rules(rows: Rows, views: Views, learned: Outcomes) -> Outcomes:
     after = [column for column in columns if column["role"] == "next"]
     acted = [column for column in columns if column["role"] == "action"]
     end, paid = None, None
+    reached = _on_circles(rows.after, after)
     if "over" in learned.variables:
-        end = rule_of(rows.after, after, rows.terminated, rows.episodes)
+        end = rule_of(reached, after, rows.terminated, rows.episodes)
     if learned.has_few_rewards:
-        values = np.concatenate([rows.after, rows.actions], axis=1)
+        values = np.concatenate([reached, rows.actions], axis=1)
         paid = rule_of(values, after + acted, rows.rewards, rows.episodes)
     found = {"the end": end, "the reward": paid}
     rules = [f"{name} follows a rule in every row: {rule}" for name, rule in found.items() if rule is not None]
@@ -91,6 +92,18 @@ def _with_rules(rows: Rows, views: Views, learned: Outcomes) -> Outcomes:
     outcomes = Outcomes(views, reward, kept, rows.rewards, bool(rows.terminated.any()))
     outcomes.notes, outcomes.rules = learned.notes, rules
     return outcomes
+
+
+def _on_circles(values: np.ndarray, columns: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    """States in the numbers that expressions see: circular ones from their lowest number to just below a turn more."""
+    values = np.array(values, dtype=float)
+    for place, column in enumerate(columns):
+        if column["kind"] == "circular":
+            low, high = column["low"], column["high"]
+            own = values[:, place]
+            outside = (own < low) | (own >= high)
+            own[outside] = low + np.mod(own[outside] - low, high - low)
+    return values
 
 
 def _contradiction(log: _becausal.Log, rows: Rows) -> Optional[str]:

@@ -249,6 +249,18 @@ fn signs(run: &Run, episodes: &[Vec<Logged>]) -> (f64, Vec<Vec<String>>) {
 }
 
 #[test]
+fn a_turn_that_was_counted_on_is_no_break_of_the_record() {
+    let schema = "name = \"Compass\"\n[state]\nheading = { kind = \"circular\", period = 360 }\n[action]\n\
+                  left = { kind = \"boolean\" }\n";
+    let check = |second: &str| {
+        let rows = format!("episode,heading,left,heading'\n0,350.1,0,370.1\n0,{second},0,20\n");
+        log_of(schema, &rows).check().unwrap().json()["rows_not_followed"].clone()
+    };
+    assert_eq!(check("10.1"), 0);
+    assert_eq!(check("10.2"), 1);
+}
+
+#[test]
 fn of_a_column_that_is_there_twice_one_is_kept_and_the_other_is_named() {
     let episodes = record(80, 30, at_random);
     let run = becausal::fit(&read(&episodes, true), &small()).expect("a run");
