@@ -168,8 +168,9 @@ fn scores_json(scores: &Scores) -> Value {
 fn told(arguments: &Fit, run: &Run, summary: &FitSummary) -> String {
     let steps = summary.report.members.iter().map(|member| member.steps).max().unwrap_or(0);
     let (model, data) = (run.model(), run.data());
+    let each = if model.members() == 1 { "" } else { " each" };
     format!(
-        "{}: {} of {} parameters each, {} over {}, from {} in {} (at most {} each)\n{}\n",
+        "{}: {} of {} parameters{each}, {} over {}, from {} in {} (at most {}{each})\n{}\n",
         arguments.output.display(),
         counted(model.members(), "network"),
         count(model.parameters()),

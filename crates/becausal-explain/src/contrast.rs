@@ -293,6 +293,13 @@ impl Contrast {
         Self { comparison: self.comparison.shortened(steps), ..self.clone() }
     }
 
+    /// Whether the agent expects the action that earns less to make up for it later, and more.
+    #[must_use]
+    pub fn is_outweighed_later(&self) -> bool {
+        let difference = self.credit.difference();
+        self.later.is_some_and(|[this, other]| difference * (difference + this - other) < 0.0)
+    }
+
     /// Over how many steps it can be told which action earns more, and how surely: over all, or else over those of the
     /// chain; *sure* rather than *likely*. `None` if it is a guess over either. (To try every number of steps and take one
     /// that tells would be to find what chance has put there.)

@@ -383,8 +383,8 @@ impl<'a> Explainer<'a> {
         last.map_or(1, |step| step + 1).max(possible)
     }
 
-    /// The return of each action within the horizon, under the same noise. For the action taken it is
-    /// the factual return.
+    /// What each action earns within the horizon, of the rewards asked about, under the same noise. For the action taken
+    /// it is what the factual course earns.
     ///
     /// # Errors
     /// When the moment or an action does not fit the model's schema.
@@ -396,14 +396,25 @@ impl<'a> Explainer<'a> {
             |step: usize, state: &[f64]| self.agent.act(schema, factual.steps().get(step), state);
         let return_of = |action: &Vec<f64>| {
             if action == moment.action() {
-                return check_sum(factual.discounted(self.ask.discount), factual.first());
+                return check_sum(self.earned(&factual), factual.first());
             }
             check_values(schema, schema.action_slots(), action)?;
             let start = (moment.state(), &action[..]);
             let trajectory = self.simulate(&factual, &noise, start, &follow, self.limit(moment))?;
-            check_sum(trajectory.discounted(self.ask.discount), trajectory.first())
+            check_sum(self.earned(&trajectory), trajectory.first())
         };
         actions.iter().map(return_of).collect()
+    }
+
+    /// The discounted sum of the rewards asked about.
+    fn earned(&self, course: &Trajectory) -> f64 {
+        let (mut factor, mut sum) = (1.0, 0.0);
+        for step in course.steps() {
+            let asked = self.targets.iter().map(|&reward| step.rewards[reward]);
+            sum += factor * asked.sum::<f64>();
+            factor *= self.ask.discount;
+        }
+        sum
     }
 
     /// The best of the other actions, and how much more reward the action taken earns than it; negative if it

@@ -57,9 +57,12 @@ impl ContrastView<'_> {
         let other = format!("{other}{apposition}");
         let steps = over_next(self.steps());
         let mut sentence = match self.claim() {
-            _ if self.is_without_difference() => {
-                format!("No reward differs between {this} and {other} {steps}.")
-            }
+            _ if self.is_without_difference() => match self.asked_terms() {
+                Some(terms) => {
+                    format!("Of {terms} alone, nothing differs between {this} and {other} {steps}.")
+                }
+                None => format!("No reward differs between {this} and {other} {steps}."),
+            },
             None if self.is_balanced() => self.balanced(&this, &other),
             None => self.undecided(&this, &other),
             Some((steps, certainty)) if steps == self.steps() => {
@@ -94,6 +97,28 @@ impl ContrastView<'_> {
         sentence
     }
 
+    /// The reward terms asked about, where they are not all.
+    fn asked_terms(&self) -> Option<String> {
+        let rewards = self.courses[0].schema().rewards();
+        let asked = self.credit.by_term();
+        let names: Vec<String> =
+            asked.iter().map(|(term, _)| rewards[*term].name.clone()).collect();
+        (asked.len() < rewards.len()).then(|| list(&names))
+    }
+
+    /// `Of comfort alone, `: what a sum is of, where not all reward terms were asked about; `all` where they were.
+    fn sum_of(&self, all: &str) -> String {
+        self.asked_terms().map_or_else(|| all.to_owned(), |terms| format!("Of {terms} alone, "))
+    }
+
+    /// The same before a word that begins a sentence.
+    fn sum_of_then(&self, word: &str) -> String {
+        match &self.sum_of("")[..] {
+            "" => word.to_owned(),
+            of => format!("{of}{}", word.to_lowercase()),
+        }
+    }
+
     /// Whether no reward term differs in any possible course.
     fn is_without_difference(&self) -> bool {
         self.credit.by_term().iter().all(|(term, difference)| {
@@ -116,7 +141,8 @@ impl ContrastView<'_> {
         let terms = self.terms().into_iter().filter(|term| term.difference != 0.0);
         let terms: Vec<String> = terms.map(|term| self.term_in_words(&term)).collect();
         let terms = if terms.is_empty() { String::new() } else { format!(": {}", list(&terms)) };
-        format!("{this} and {other} {earn} the same {}{terms}.", over_next(self.steps()))
+        let of = self.sum_of("");
+        format!("{of}{this} and {other} {earn} the same {}{terms}.", over_next(self.steps()))
     }
 
     /// It can be told which course earns more.
@@ -146,9 +172,13 @@ impl ContrastView<'_> {
         let earns = if sure { "earns" } else { "probably earns" };
         match self.reason(1.0) {
             Some((because, worth)) => format!(
-                "Because {because}, which earns {worth}. In all, {this} {earns} {total} than {other} {steps}."
+                "Because {because}, which earns {worth}. {}{this} {earns} {total} than {other} {steps}.",
+                self.sum_of("In all, ")
             ),
-            None => format!("{this} {earns} {total} than {other} {steps}{}.", self.mostly(1.0)),
+            None => {
+                let (of, mostly) = (self.sum_of(""), self.mostly(1.0));
+                format!("{of}{this} {earns} {total} than {other} {steps}{mostly}.")
+            }
         }
     }
 
@@ -160,8 +190,9 @@ impl ContrastView<'_> {
             None => self.mostly(-1.0),
         };
         let was = if sure { "was" } else { "was probably" };
+        let of = self.asked_terms().map_or_else(String::new, |of| format!(" for {of} alone"));
         format!(
-            "By the model this {was} not the best choice: {other} would have earned {total} {steps}{because}."
+            "By the model this {was} not the best choice{of}: {other} would have earned {total} {steps}{because}."
         )
     }
 
@@ -173,10 +204,12 @@ impl ContrastView<'_> {
         let would = if sure { "would" } else { "would probably" };
         match self.reason(sign) {
             Some((because, worth)) => format!(
-                "With {this}, {because}, which {verb} {worth}. In all, the agent {would} earn {total} {steps}."
+                "With {this}, {because}, which {verb} {worth}. {}the agent {would} earn {total} {steps}.",
+                self.sum_of("In all, ")
             ),
             None => {
-                format!("With {this} the agent {would} earn {total} {steps}{}.", self.mostly(sign))
+                let (with, mostly) = (self.sum_of_then("With"), self.mostly(sign));
+                format!("{with} {this} the agent {would} earn {total} {steps}{mostly}.")
             }
         }
     }
@@ -196,8 +229,9 @@ impl ContrastView<'_> {
             format!(" What can be told: {}.", list(&terms))
         };
         let earns = if self.is_what_if() { "would have earned" } else { "earns" };
+        let whether = self.sum_of_then("Whether");
         format!(
-            "Whether {this} {earns} more than {other} cannot be told: {steps} the difference is {range}{}.{known}",
+            "{whether} {this} {earns} more than {other} cannot be told: {steps} the difference is {range}{}.{known}",
             signed(difference)
         )
     }

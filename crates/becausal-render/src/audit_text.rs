@@ -120,7 +120,7 @@ impl AuditText for Audit {
              reward terms that differ: precision {}, recall {}\n\
              end of the episode: {}\n\
              told because their interval leaves out 0: {} changes, {} of them right, direction and all\n\
-             intervals for nine in ten: {}\n\
+             90 % intervals, those wider than what is negligible: {}\n\
              right signs: {}\n",
             counted(whole(own, Measure::Sign), "case"),
             counted(whole(own, Measure::BestAction), "state"),
@@ -271,9 +271,9 @@ fn held(scores: &Scores) -> String {
     let parts: Vec<String> =
         known.map(|(measure, what)| format!("{} {what}", score(scores, measure))).collect();
     if parts.is_empty() {
-        return "none is wider than what is negligible".to_owned();
+        return "there are none".to_owned();
     }
-    format!("{} are inside theirs, where theirs leave something open", parts.join(" and "))
+    format!("they hold {}", parts.join(" and "))
 }
 
 /// How often the sign is right in answers that are sure, likely, or a guess.

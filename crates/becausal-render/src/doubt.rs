@@ -108,12 +108,10 @@ fn rank(doubt: &Doubt) -> usize {
     }
 }
 
-/// What to do about a caveat.
-fn advice(doubt: &Doubt) -> &'static str {
-    match doubt {
-        Doubt::Confounded { .. } | Doubt::Untestable { .. } => {
-            "Some random actions in the recording would tell."
-        }
+/// What to do about a caveat; `None` where the reason in it says so.
+fn advice(doubt: &Doubt) -> Option<&'static str> {
+    Some(match doubt {
+        Doubt::Confounded { .. } | Doubt::Untestable { .. } => return None,
         Doubt::Outside { .. } => {
             "Record states like this one, or ask about one nearer to the data."
         }
@@ -126,7 +124,7 @@ fn advice(doubt: &Doubt) -> &'static str {
             "An audit tells how often such chains hold."
         }
         Doubt::Predicted { .. } => "Ask about a step with a longer record to rely on it less.",
-    }
+    })
 }
 
 /// The caveats that could change the answer, with what to do about them, and how many there are besides.
@@ -141,7 +139,8 @@ pub(super) fn main(text: &mut String, schema: &Schema, doubts: &[Doubt], first: 
     }
     for doubt in &ranked[..shown] {
         let words = sentence(schema, doubt, first);
-        let _ = writeln!(text, "  {words}. {}", advice(doubt));
+        let advice = advice(doubt).map_or_else(String::new, |advice| format!(" {advice}"));
+        let _ = writeln!(text, "  {words}.{advice}");
     }
     let rest = doubts.len() - shown;
     if rest > 0 {
@@ -173,17 +172,33 @@ pub(super) fn sentences(schema: &Schema, doubts: &[Doubt], first: usize) -> Vec<
 
 #[cfg(test)]
 mod tests {
+    use becausal_discovery::Reason;
+
     use super::*;
 
-    #[test]
-    fn caveats_are_listed_once_and_grouped_by_kind() {
+    fn letters() -> Schema {
         let states: String = ["a", "b", "c", "d"]
             .map(|name| format!("{name} = {{ kind = \"continuous\" }}\n"))
             .concat();
         let text = format!(
             "name = \"Letters\"\n[state]\n{states}[action]\ngo = {{ kind = \"boolean\" }}\n[reward]\nr = \"a\"\n"
         );
-        let schema = Schema::parse(&text).expect("a schema");
+        Schema::parse(&text).expect("a schema")
+    }
+
+    #[test]
+    fn a_reason_with_advice_gets_no_second_one() {
+        let reason = Some(Reason::Constant { variable: "a".into(), value: None });
+        let (from, to) = (Node::action(0, 0), Node::state(1, 0));
+        let mut text = String::new();
+        main(&mut text, &letters(), &[Doubt::Untestable { from, to, reason }], 0);
+        let words = ": `a` is constant; record data in which it varies.\n";
+        assert!(text.ends_with(words), "{text}");
+    }
+
+    #[test]
+    fn caveats_are_listed_once_and_grouped_by_kind() {
+        let schema = letters();
         let proxy = |step: usize, to: usize| Doubt::Proxy {
             from: Node::state(step, 0),
             to: Node::state(step + 1, to),

@@ -1,5 +1,6 @@
 //! A causal graph as text: a table of edges, and the untestable pairs.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use becausal_discovery::{ActionGraph, CausalGraph, EffectId, Given, Pair, Verdict};
@@ -121,8 +122,8 @@ fn hidden_state(text: &mut String, graph: &CausalGraph) {
     let effects: Vec<&str> = graph.hidden_state.iter().map(|&id| graph.effect(id)).collect();
     let _ = writeln!(
         text,
-        "\nsigns of a hidden state: {}\n  what the inputs leave unexplained depends on earlier rows; a cause may only \
-         stand for a variable that is not in the log",
+        "\nsigns of a hidden state: {}\n  what the inputs leave unexplained depends on earlier rows; a cause found for them \
+         may be a mere stand-in for a variable that is not in the log",
         effects.join(", ")
     );
 }
@@ -148,8 +149,12 @@ fn untestable(text: &mut String, graph: &CausalGraph) {
     if !reasons.is_empty() {
         text.push_str("\ncannot be told from this data:\n");
     }
-    for (reason, effects) in reasons {
+    for (reason, mut effects) in reasons {
         let _ = writeln!(text, "  {reason}");
+        let common = take_common(graph, &mut effects);
+        if !common.is_empty() {
+            let _ = writeln!(text, "    all effects <- {}", listed(&common));
+        }
         for Undecided { effect, causes } in effects.iter().take(MAX_LISTED) {
             let all = graph.pairs().iter().filter(|pair| pair.effect == *effect).count();
             let plain = causes.iter().all(|cause| !cause.ends_with(')'));
@@ -165,6 +170,22 @@ fn untestable(text: &mut String, graph: &CausalGraph) {
             let _ = writeln!(text, "    and {more}");
         }
     }
+}
+
+/// Takes out the causes of which the data cannot tell for any effect.
+fn take_common(graph: &CausalGraph, effects: &mut Vec<Undecided>) -> Vec<String> {
+    let every: BTreeSet<EffectId> = graph.pairs().iter().map(|pair| pair.effect).collect();
+    let Some((first, others)) = effects.split_first() else { return Vec::new() };
+    if others.is_empty() || effects.len() < every.len() {
+        return Vec::new();
+    }
+    let in_others = |cause: &&String| others.iter().all(|other| other.causes.contains(*cause));
+    let common: Vec<String> = first.causes.iter().filter(in_others).cloned().collect();
+    for effect in &mut *effects {
+        effect.causes.retain(|cause| !common.contains(cause));
+    }
+    effects.retain(|effect| !effect.causes.is_empty());
+    common
 }
 
 /// An effect, and causes of which the data cannot tell.

@@ -4,7 +4,7 @@ use becausal_discovery::{Reason, RowGroup};
 
 use super::words::counted;
 
-/// A reason as a clause: "`engine` is constant".
+/// A reason as a clause, with what to do about it: "`engine` is constant; record data in which it varies".
 #[must_use]
 pub fn reason_words(reason: &Reason) -> String {
     let always = |value: &Option<String>| {
@@ -13,7 +13,7 @@ pub fn reason_words(reason: &Reason) -> String {
     match reason {
         Reason::Interrupted => "interrupted before it was tested".to_owned(),
         Reason::Constant { variable, value } => {
-            format!("`{variable}` is constant{}", always(value))
+            format!("`{variable}` is constant{}; record data in which it varies", always(value))
         }
         Reason::NeverVaried { variable, value } => format!(
             "the policy never varies `{variable}`{}; record some random actions",
@@ -41,13 +41,16 @@ pub fn reason_words(reason: &Reason) -> String {
         ),
         Reason::Unclear => "too few rows: the evidence is weak; collect more".to_owned(),
         // Without the number, which `graph.json` has.
-        Reason::Hint { group, .. } => format!(
-            "too few rows: a few{} hint at an effect; collect more of these",
+        Reason::Hint { group, .. } => {
+            format!("only a few rows{} hint at an effect; collect more of them", group_words(group))
+        }
+        Reason::FewDecide { group: RowGroup::All, .. } => {
+            "too few of the rows that could show an effect; collect more of them".to_owned()
+        }
+        Reason::FewDecide { group, .. } => format!(
+            "too few rows{}, which could show an effect; collect more of them",
             group_words(group)
         ),
-        Reason::FewDecide { group, .. } => {
-            format!("too few rows{} could show an effect; collect more", group_words(group))
-        }
         Reason::NeverChosen { label } => {
             format!("the policy never chose `{label}`; record some random actions")
         }
@@ -63,21 +66,23 @@ pub fn reason_words(reason: &Reason) -> String {
 /// A reason as a heading over similar pairs, and what distinguishes a pair below it: which rows are too few.
 pub(crate) fn reason_parts(reason: &Reason) -> (String, Option<String>) {
     let (heading, group) = match reason {
-        Reason::Hint { group, .. } => {
-            ("too few rows: a few extreme ones hint at an effect; collect more of these", group)
-        }
-        Reason::FewDecide { group, .. } => {
-            ("too few rows could show an effect; collect more of these", group)
-        }
+        Reason::Hint { group, .. } => (
+            "only a few rows at the end of a range hint at an effect (in brackets: which); collect more of them",
+            group,
+        ),
+        Reason::FewDecide { group, .. } => (
+            "too few of the rows that could show an effect (in brackets: which); collect more of them",
+            group,
+        ),
         other => return (reason_words(other), None),
     };
     let rows = match group {
-        RowGroup::All => None,
-        RowGroup::Largest { of } => Some(format!("largest {of}")),
-        RowGroup::Smallest { of } => Some(format!("smallest {of}")),
-        RowGroup::Value { of, value } => Some(format!("{of} = {value}")),
+        RowGroup::All => return (reason_words(reason), None),
+        RowGroup::Largest { of } => format!("largest {of}"),
+        RowGroup::Smallest { of } => format!("smallest {of}"),
+        RowGroup::Value { of, value } => format!("{of} = {value}"),
     };
-    (heading.to_owned(), rows)
+    (heading.to_owned(), Some(rows))
 }
 
 /// " with the largest `x`"; nothing for all rows.
@@ -108,7 +113,7 @@ mod tests {
             ),
             (
                 Reason::Hint { rows: 40, group: RowGroup::Largest { of: "x".into() } },
-                "too few rows: a few with the largest `x` hint at an effect; collect more of these",
+                "only a few rows with the largest `x` hint at an effect; collect more of them",
             ),
             (
                 Reason::FewDecide {
@@ -116,7 +121,7 @@ mod tests {
                     group: RowGroup::Value { of: "legs".into(), value: "true".into() },
                     unexplained: Some("vy'".into()),
                 },
-                "too few rows with `legs` = true could show an effect; collect more",
+                "too few rows with `legs` = true, which could show an effect; collect more of them",
             ),
         ];
         for (reason, words) in cases {
@@ -133,5 +138,8 @@ mod tests {
         assert_eq!(hint(value), (heading, Some("legs = true".to_owned())));
         let (heading, rows) = reason_parts(&Reason::Unclear);
         assert_eq!((heading, rows), (reason_words(&Reason::Unclear), None));
+        // Brackets that are not there are not promised.
+        let (heading, rows) = hint(RowGroup::All);
+        assert!(!heading.contains("brackets") && rows.is_none(), "{heading}");
     }
 }

@@ -133,6 +133,10 @@ impl Run {
                     if contrast.claim().is_none() && worth != Worth::Close {
                         continue;
                     }
+                    // Neither is what pays off later, by the agent's own estimate.
+                    if worth == Worth::Mistakes && contrast.is_outweighed_later() {
+                        continue;
+                    }
                     Answer::Contrast(Box::new(contrast)).sentence()
                 }
                 None => surprise_text(self.model(), moment.record()).unwrap_or_default(),
