@@ -170,16 +170,14 @@ impl ContrastView<'_> {
     fn better(&self, this: &str, other: &str, sure: bool) -> String {
         let (total, steps) = (self.total("more", 1.0), over_next(self.steps()));
         let earns = if sure { "earns" } else { "probably earns" };
-        match self.reason(1.0) {
-            Some((because, worth)) => format!(
-                "Because {because}, which earns {worth}. {}{this} {earns} {total} than {other} {steps}.",
-                self.sum_of("In all, ")
-            ),
-            None => {
-                let (of, mostly) = (self.sum_of(""), self.mostly(1.0));
-                format!("{of}{this} {earns} {total} than {other} {steps}{mostly}.")
-            }
+        if let Some((because, worth)) = self.reason(1.0) {
+            let of = self.sum_of("In all, ");
+            return format!(
+                "Because {because}, which earns {worth}. {of}{this} {earns} {total} than {other} {steps}."
+            );
         }
+        let (of, mostly) = (self.sum_of(""), self.mostly(1.0));
+        format!("{of}{this} {earns} {total} than {other} {steps}{mostly}.")
     }
 
     /// The other action earns more.
@@ -202,16 +200,14 @@ impl ContrastView<'_> {
             if more { (1.0, "more", "earns") } else { (-1.0, "less", "costs") };
         let (total, steps) = (self.total(word, sign), over_next(self.steps()));
         let would = if sure { "would" } else { "would probably" };
-        match self.reason(sign) {
-            Some((because, worth)) => format!(
-                "With {this}, {because}, which {verb} {worth}. {}the agent {would} earn {total} {steps}.",
-                self.sum_of("In all, ")
-            ),
-            None => {
-                let (with, mostly) = (self.sum_of_then("With"), self.mostly(sign));
-                format!("{with} {this} the agent {would} earn {total} {steps}{mostly}.")
-            }
+        if let Some((because, worth)) = self.reason(sign) {
+            let of = self.sum_of("In all, ");
+            return format!(
+                "With {this}, {because}, which {verb} {worth}. {of}the agent {would} earn {total} {steps}."
+            );
         }
+        let (with, mostly) = (self.sum_of_then("With"), self.mostly(sign));
+        format!("{with} {this} the agent {would} earn {total} {steps}{mostly}.")
     }
 
     /// Nobody can tell which earns more.
