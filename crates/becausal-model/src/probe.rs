@@ -78,10 +78,11 @@ impl Probe {
             }
         }
         let pairs = alike.values().map(Vec::len).sum();
-        let watch = Tracker::begin(listener, "prepare", "pairs", pairs);
+        // One for effects alike: what is exchanged is computed once for all of them.
+        let watch = Tracker::begin(listener, "prepare", "pairs", alike.len());
         let replacement = |((state, parents), effects): ((usize, Vec<usize>), Vec<usize>)| {
             let values = exchange(encoding, &rows.inputs, state, &parents, &order);
-            watch.advance(effects.len() as f64, "");
+            watch.advance(1.0, "");
             Replacement { state, effects, values }
         };
         let alike: Vec<_> = alike.into_iter().collect();
