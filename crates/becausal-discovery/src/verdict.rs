@@ -6,6 +6,9 @@ use super::frame::{Factor, Frame, Series};
 use super::reason::Reason;
 use becausal_core::schema::Role;
 
+/// A p-value below this leaves no doubt, whatever the threshold.
+const DECIDED: f64 = 1e-6;
+
 /// The reason why nothing could be found about each pair, `[output][input]`, where there is one.
 ///
 /// A reason only counts where nothing *was* found, unless it [overrides](Reason::overrides_p) the p-value.
@@ -28,7 +31,7 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reas
         .iter()
         .enumerate()
         .map(|(output, row)| {
-            let name = &frame.outputs[output].name;
+            let outcome = &frame.outputs[output];
             let effect = effect(frame, output);
             row.iter()
                 .enumerate()
@@ -41,7 +44,7 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reas
                         .map(|copy| Reason::Duplicate { of: frame.inputs[copy].name.clone() });
                     let ways = [&causes[input], &effect, &copy, &determined[input]];
                     let known = ways.into_iter().find_map(Clone::clone);
-                    known.or_else(|| unclear(finding, frame, name).filter(|_| findings.valid))
+                    known.or_else(|| unclear(finding, frame, outcome).filter(|_| findings.valid))
                 })
                 .collect()
         })
@@ -49,11 +52,14 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reas
 }
 
 /// Why nothing found does not mean that there is nothing.
-fn unclear(finding: &Finding, frame: &Frame, effect: &str) -> Option<Reason> {
+fn unclear(finding: &Finding, frame: &Frame, effect: &Factor) -> Option<Reason> {
     let thresholds = &frame.thresholds;
     let low = finding.p <= thresholds.max_unclear_p && finding.most >= thresholds.min_strength;
     if low {
-        return Some(Reason::Unclear);
+        // An imperfect model lets bystanders of a number gain a little, with any p. Of a label that hardly ever changes, true
+        // causes gain no more.
+        let is_open = effect.kind.is_label() || finding.p > DECIDED;
+        return is_open.then_some(Reason::Unclear);
     }
     if finding.is_slow {
         return Some(Reason::FewPieces);
@@ -61,7 +67,7 @@ fn unclear(finding: &Finding, frame: &Frame, effect: &str) -> Option<Reason> {
     if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= thresholds.max_hint_p) {
         return Some(Reason::Hint { rows: hint.rows, group: hint.group.clone() });
     }
-    finding.remainder.as_ref()?.reason(effect, thresholds.min_residual_rows)
+    finding.remainder.as_ref()?.reason(&effect.name, thresholds.min_residual_rows)
 }
 
 fn determined(factor: &Factor) -> Reason {

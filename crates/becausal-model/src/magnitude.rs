@@ -1,8 +1,9 @@
 //! The order of magnitude of a number that is often at rest.
 //!
 //! A lander that stands still has velocities of 1e-8, one that was pushed a moment ago of 1e-3: the first is about to be
-//! switched off, the second is not. Divided by their standard deviation both are 0 to a network. So the logarithm of a
-//! number's size is a feature of its own where the number is at rest, near 0, unusually often.
+//! switched off, the second is not, and slides on against its friction. Divided by their standard deviation both are 0 to a
+//! network. So the order of magnitude, with its sign, is a feature of its own where a number is at rest, near 0, unusually
+//! often.
 
 use super::encoding::single;
 use super::target::Scale;
@@ -13,15 +14,15 @@ const REST: f64 = 1e-3;
 /// The share of the rows at rest from which on the magnitude is a feature. Of a normal distribution 0.08 % are there.
 const MIN_RESTING: f64 = 0.02;
 
-/// The smallest size that is told from 0, as a share of the standard deviation: near the precision of 32-bit numbers.
-const SMALLEST: f64 = 1e-6;
+/// The size from which on a number is told from 0, as a share of the standard deviation: a tenth of what is at rest.
+const SMALLEST: f64 = 1e-4;
 
-/// The feature log(1 + |value| / smallest), standardised.
+/// The feature asinh(value / smallest), standardised: linear near 0, and a logarithm with a sign beyond.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Magnitude {
     /// The smallest size, in the variable's unit.
     smallest: f64,
-    /// Mean and standard deviation of the logarithm.
+    /// Mean and standard deviation of the order of magnitude.
     scale: Scale,
 }
 
@@ -35,7 +36,7 @@ impl Magnitude {
         }
         let smallest = SMALLEST * deviation;
         let count = values.len() as f64;
-        let raw = |value: &f64| logarithm(*value, smallest);
+        let raw = |value: &f64| order(*value, smallest);
         let mean = values.iter().map(raw).sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (raw(value) - mean).powi(2)).sum();
         Self::from_numbers([smallest, mean, (squares / count).sqrt()])
@@ -54,12 +55,13 @@ impl Magnitude {
     }
 
     pub fn feature(self, value: f64) -> f32 {
-        single(self.scale.apply(logarithm(value, self.smallest)))
+        single(self.scale.apply(order(value, self.smallest)))
     }
 }
 
-fn logarithm(value: f64, smallest: f64) -> f64 {
-    (value.abs() / smallest).ln_1p()
+/// The order of magnitude, with the value's sign.
+fn order(value: f64, smallest: f64) -> f64 {
+    (value / smallest).asinh()
 }
 
 #[cfg(test)]
@@ -73,9 +75,9 @@ mod tests {
         assert_eq!(Magnitude::of(&[0.0; 100], 1.0), None, "a constant");
         let landed: Vec<f64> = moving.iter().chain(&[1e-8; 100]).copied().collect();
         let magnitude = Magnitude::of(&landed, 0.55).expect("one in eleven is at rest");
-        // A push of a hundredth of a percent is far from rest, in either direction.
+        // A push of a fiftieth of a percent is no rest, in either direction.
         let [rest, pushed, back] = [1e-8, 1e-4, -1e-4].map(|value| magnitude.feature(value));
-        assert!(pushed > rest + 1.0 && pushed == back, "{rest} {pushed} {back}");
+        assert!(pushed > rest + 0.1 && back < rest - 0.1, "{rest} {pushed} {back}");
         assert_eq!(Magnitude::from_numbers(magnitude.to_numbers()), Some(magnitude));
         assert_eq!(Magnitude::from_numbers([0.0, 1.0, 1.0]), None);
     }

@@ -45,7 +45,12 @@ struct Rung {
 const RUNGS: [Rung; 10] = [
     Rung { key: "paper", name: "the paper's method", fits: true, trains: true },
     Rung { key: "loop", name: "our learning loop", fits: false, trains: true },
-    Rung { key: "optimiser", name: "our networks' sizes, inputs, tails and optimiser", fits: true, trains: true },
+    Rung {
+        key: "optimiser",
+        name: "our networks' sizes, inputs, tails and optimiser",
+        fits: true,
+        trains: true,
+    },
     Rung { key: "test", name: "our test (auto)", fits: true, trains: true },
     Rung { key: "parents", name: "cautious parents", fits: true, trains: true },
     Rung { key: "skip", name: "a number keeps its value", fits: true, trains: true },
