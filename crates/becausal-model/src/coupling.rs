@@ -14,6 +14,15 @@
 //! action at other strengths.
 //!
 //! So a noise that was seen is carried over as far as it must be shared, and has its mean beyond.
+//!
+//! All of it rests on standard deviations that networks predict. A deviation that is 5 % too small under one action
+//! would make a tenth of the variance the other action's own, which is a third of its deviation. So deviations that
+//! are as near to each other as networks can tell are the same ([`ALIKE`]).
+
+/// Two predicted deviations that differ by up to this share are the same noise. In `AimTest-v0`, where noise is the
+/// same under every action, the deviations that five networks predict from 20,000 rows differ between actions by 4 to 11 %
+/// (seed 171).
+const ALIKE: f64 = 0.1;
 
 /// The standard deviations of a number in a recorded step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,9 +42,21 @@ impl Coupling {
         if larger <= 0.0 {
             return 1.0;
         }
-        let common = if same_action { smaller } else { self.least.min(smaller) };
-        if smaller <= 0.0 { 0.0 } else { common * common / (smaller * larger) }
+        if smaller <= 0.0 {
+            return 0.0;
+        }
+        if same_action {
+            return ratio(smaller, larger);
+        }
+        ratio(self.least, smaller) * ratio(self.least, larger)
     }
+}
+
+/// The ratio of two deviations, at most 1: 1 where they are [`ALIKE`], and the nearer to the plain ratio the farther they are
+/// apart.
+fn ratio(smaller: f64, larger: f64) -> f64 {
+    let apart = (larger / smaller.min(larger)).ln();
+    if apart <= ALIKE { 1.0 } else { (-(apart * apart - ALIKE * ALIKE).sqrt()).exp() }
 }
 
 #[cfg(test)]
@@ -61,14 +82,27 @@ mod tests {
     #[test]
     fn in_another_state_the_smaller_noise_is_part_of_the_larger() {
         let coupling = Coupling { recorded: 1.0, least: 0.2 };
-        assert_eq!(coupling.correlation(2.0, true), 0.5);
-        assert_eq!(coupling.correlation(0.5, true), 0.5);
+        for deviation in [2.0, 0.5] {
+            assert!((coupling.correlation(deviation, true) - 0.5).abs() < 0.01);
+        }
+    }
+
+    #[test]
+    fn deviations_that_networks_cannot_tell_apart_are_one_noise() {
+        let alike = Coupling { recorded: 1.04, least: 0.98 };
+        assert_eq!(alike.correlation(1.02, false), 1.0);
+        assert_eq!(alike.correlation(0.98, true), 1.0);
+        // A little farther apart they share a little less: there is no jump.
+        let correlations = [1.10, 1.11, 1.15, 1.3]
+            .map(|deviation| Coupling { recorded: 1.0, least: 1.0 }.correlation(deviation, false));
+        assert!(correlations.is_sorted_by(|a, b| a > b), "{correlations:?}");
+        assert!(correlations[1] > 0.95 && correlations[3] < 0.8, "{correlations:?}");
     }
 
     #[test]
     fn the_carried_noise_is_the_conditional_mean_of_a_sum_of_parts() {
         // Noise = shared part (deviation 0.6) + own part: recorded 1.0 in all, the other 0.8 in all.
         let carried = Coupling { recorded: 1.0, least: 0.6 }.correlation(0.8, false);
-        assert!((carried - 0.36 / 0.8).abs() < 1e-12);
+        assert!((carried - 0.36 / 0.8).abs() < 0.02, "{carried}");
     }
 }

@@ -130,13 +130,13 @@ impl ContrastView<'_> {
     /// Whether both courses earn the same in all, and most of the possible ones do.
     fn is_balanced(&self) -> bool {
         self.credit.difference() == 0.0
-            && Certainty::of(self.probability()) != Certainty::Guess
+            && self.0.certainty() != Certainty::Guess
             && !self.draws.is_empty()
     }
 
     /// Both courses earn the same.
     fn balanced(&self, this: &str, other: &str) -> String {
-        let sure = Certainty::of(self.probability()) == Certainty::Sure;
+        let sure = self.0.certainty() == Certainty::Sure;
         let earn = if sure { "earn" } else { "probably earn" };
         let terms = self.terms().into_iter().filter(|term| term.difference != 0.0);
         let terms: Vec<String> = terms.map(|term| self.term_in_words(&term)).collect();
