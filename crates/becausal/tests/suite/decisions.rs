@@ -1,12 +1,18 @@
-//! Decisions worth a look, in a pantry whose rules are known: to eat earns one meal now, to save fills the stock.
+//! Decisions worth a look, in a pantry whose rules are known: to eat earns one meal now, to save fills the
+//! stock. The shelf never changes.
 
 use std::sync::Arc;
 
 use becausal::data::Row;
-use becausal::explain::Worth;
-use becausal::{Answer, Ask, FitParams, Log, Policy, Run, Schema, Stream, Transitions, fit};
+use becausal::explain::{Certainty, Worth};
+use becausal::render::graph_text;
+use becausal::{
+    Answer, Ask, DiscoverParams, FitParams, Log, Policy, Run, Schema, Stream, Transitions,
+    discover, fit,
+};
 
-const SCHEMA: &str = "name = \"Pantry\"\n[state]\nstock = { kind = \"continuous\" }\n[action]\n\
+const SCHEMA: &str = "name = \"Pantry\"\n[state]\nstock = { kind = \"continuous\" }\n\
+                      shelf = { kind = \"continuous\" }\n[action]\n\
                       do = { kind = \"categorical\", labels = [\"eat\", \"save\"] }\n[reward]\n\
                       meal = \"if(do == eat, 1, 0)\"\npantry = \"0.2 * stock'\"\n";
 
@@ -24,10 +30,10 @@ fn log() -> Log {
             let saves = stream.below(2) as f64;
             let next = DECAY * stock + saves + 0.02 * stream.normal();
             data.push(&Row {
-                state: &[stock],
+                state: &[stock, 2.0],
                 action: &[saves],
                 outcomes: &[],
-                next: &[next],
+                next: &[next, 2.0],
                 reward: 1.0 - saves + 0.2 * next,
                 terminated: false,
                 truncated: step == 19,
@@ -129,4 +135,29 @@ fn a_sum_of_some_rewards_says_what_it_is_of() {
     for all in [of(&[]), of(&["meal", "pantry"])] {
         assert!(!all.contains("alone"), "{all}");
     }
+}
+
+#[test]
+fn an_answer_about_what_never_varied_is_a_guess() {
+    let run = run();
+    let moment = run.recorded(1, 0).expect("a step");
+    let answer = |change: &str| match run.what_if(&moment, change, &Ask::default()) {
+        Ok(Answer::Contrast(contrast)) => contrast,
+        other => panic!("{other:?}"),
+    };
+    let shelf = answer("shelf=2.5");
+    assert_eq!((shelf.certainty(), shelf.claim()), (Certainty::Guess, None));
+    let text = Answer::Contrast(shelf).text();
+    assert!(text.contains("How sure: a guess; "), "{text}");
+    assert!(text.contains("but the data never show what shelf does."), "{text}");
+    let stock = answer("stock=2");
+    assert_eq!((stock.certainty(), stock.never_varied()), (Certainty::Sure, None));
+}
+
+#[test]
+fn what_cannot_be_told_of_any_effect_or_from_any_input_is_named_at_once() {
+    let graph = discover(log().transitions(), &DiscoverParams::default()).expect("a graph");
+    let told = graph_text(&graph);
+    assert!(told.contains("shelf' <- all inputs\n"), "{told}");
+    assert!(told.contains("stock' <- shelf\n"), "{told}");
 }
