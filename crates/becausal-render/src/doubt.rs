@@ -112,10 +112,12 @@ fn rank(doubt: &Doubt) -> usize {
 /// What to do about a caveat; `None` where the reason in it says so.
 fn advice(doubt: &Doubt) -> Option<&'static str> {
     Some(match doubt {
-        Doubt::Untestable {
+        Doubt::Untestable { reason: Some(Reason::Interrupted), .. } => "Let discovery end.",
+        Doubt::NotFound { .. }
+        | Doubt::Proxy { .. }
+        | Doubt::Untestable {
             reason: None | Some(Reason::NotListed | Reason::NetworksUse), ..
         } => "An audit tells how often such chains hold.",
-        Doubt::Untestable { reason: Some(Reason::Interrupted), .. } => "Let discovery end.",
         Doubt::Confounded { .. } | Doubt::Untestable { .. } => return None,
         Doubt::Outside { .. } => {
             "Record states like this one, or ask about one nearer to the data."
@@ -124,9 +126,6 @@ fn advice(doubt: &Doubt) -> Option<&'static str> {
         Doubt::WithoutPolicy => "A run with the agent's policy says what it would have done.",
         Doubt::Disagreement { .. } | Doubt::Divided { .. } => {
             "More rows of such states would settle it."
-        }
-        Doubt::NotFound { .. } | Doubt::Proxy { .. } => {
-            "An audit tells how often such chains hold."
         }
         Doubt::Predicted { .. } => "Ask about a step with a longer record to rely on it less.",
     })
