@@ -13,6 +13,7 @@ use crate::audit::Track;
 use crate::chain::Node;
 use becausal_core::schema::Circle;
 use becausal_core::trajectory::Trajectory;
+use becausal_discovery::Reason;
 
 /// The minimally complete contrastive explanation (`x_diff`, `y_diff`, `x_r`) of the paper's appendix.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -300,11 +301,33 @@ impl Contrast {
         self.later.is_some_and(|[this, other]| difference * (difference + this - other) < 0.0)
     }
 
+    /// How sure the answer is. A guess about a variable that never varies in the data, whatever the draws say: no
+    /// network has seen what it does.
+    #[must_use]
+    pub fn certainty(&self) -> Certainty {
+        match self.never_varied() {
+            Some(_) => Certainty::Guess,
+            None => Certainty::of(self.probability()),
+        }
+    }
+
+    /// A variable that the question is about and that is constant in the data.
+    #[must_use]
+    pub fn never_varied(&self) -> Option<Node> {
+        self.factual.evidence.doubts.iter().find_map(|doubt| match doubt {
+            Doubt::Confounded { node, reason: Reason::Constant { .. } } => Some(*node),
+            _ => None,
+        })
+    }
+
     /// Over how many steps it can be told which action earns more, and how surely: over all, or else over those of the
     /// chain; *sure* rather than *likely*. `None` if it is a guess over either. (To try every number of steps and take one
     /// that tells would be to find what chance has put there.)
     #[must_use]
     pub fn claim(&self) -> Option<(usize, Certainty)> {
+        if self.never_varied().is_some() {
+            return None;
+        }
         let of_chain = self.factual.chain.trajectory().len();
         let of_chain = of_chain.max(self.counterfactual.chain.trajectory().len());
         let told = [self.steps(), of_chain].map(|steps| (steps, self.certainty_over(steps)));

@@ -302,17 +302,16 @@ impl<'a> Explainer<'a> {
             Some(step) => Some(step.action.clone()),
             None => self.agent.mode(state),
         };
-        let ((counterfactual, held), draws) = self.both(
+        let (courses, draws) = self.both(
             || {
-                self.both(
-                    || self.simulate(&factual, noise, start, &follow, limit),
-                    || self.simulate(&factual, noise, start, &keep, limit),
-                )
+                let follows = self.simulate(&factual, noise, start, &follow, limit)?;
+                // The same as long as the agent would have acted as it did.
+                let keeps = self.simulate(&follows, noise, start, &keep, limit)?;
+                Ok::<_, ExplainError>((follows, keeps))
             },
             || Draws::of(&question, drawn),
         );
-        let counterfactual = counterfactual?;
-        let held = held?;
+        let (counterfactual, held) = courses?;
         let steps = self.steps_that_differ(&factual, &counterfactual, &draws);
         let [factual, counterfactual, held] =
             [factual, counterfactual, held].map(|course| course.shortened(steps));
@@ -477,12 +476,12 @@ impl<'a> Explainer<'a> {
         noise
     }
 
-    /// The trajectory from another state or action, under the noise of the factual trajectory.
+    /// The trajectory from another state or action, under the noise of a known trajectory.
     ///
-    /// While state and action equal the factual ones, the factual steps are kept.
+    /// While state and action equal the known ones, the known steps are kept.
     fn simulate(
         &self,
-        factual: &Trajectory,
+        known: &Trajectory,
         noise: &[Noise],
         (state, action): (&[f64], &[f64]),
         later: &LaterActions<'_>,
@@ -493,14 +492,14 @@ impl<'a> Explainer<'a> {
         };
         let mut same = 0;
         let mut at = state.to_vec();
-        for (number, step) in factual.steps().iter().enumerate() {
+        for (number, step) in known.steps().iter().enumerate() {
             if step.state != at || actor(number, &at).as_ref() != Some(&step.action) {
                 break;
             }
             at.clone_from(&step.next);
             same += 1;
         }
-        let begun = factual.clone().shortened(same);
+        let begun = known.clone().shortened(same);
         let mut world = ModelWorld::new(self.dynamics, at, noise.get(same..).unwrap_or_default());
         check_finite(rollout(&mut world, begun, limit, &mut actor)?)
     }

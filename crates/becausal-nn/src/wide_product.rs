@@ -233,23 +233,43 @@ impl WithSimd for Multiply<'_> {
     #[expect(clippy::inline_always, reason = "compiled with the vector width of the caller")]
     fn with_simd<S: Simd>(self, simd: S) {
         let Self { left, right, columns, onto, into } = self;
+        let tiled = left.rows - left.rows % TILE_ROWS;
         let mut column = 0;
         while column < columns {
             let pair = column + 2 * S::F32_LANES <= columns;
-            let mut row = 0;
-            while row < left.rows {
-                let full = row + TILE_ROWS <= left.rows;
-                let place = (row, column);
+            for row in (0..tiled).step_by(TILE_ROWS) {
                 let to = (&mut *into, columns, onto);
-                match (full, pair) {
-                    (true, true) => tile::<S, TILE_ROWS, 2>(simd, left, right, place, to),
-                    (true, false) => tile::<S, TILE_ROWS, 1>(simd, left, right, place, to),
-                    (false, true) => tile::<S, 1, 2>(simd, left, right, place, to),
-                    (false, false) => tile::<S, 1, 1>(simd, left, right, place, to),
+                if pair {
+                    tile::<S, TILE_ROWS, 2>(simd, left, right, (row, column), to);
+                } else {
+                    tile::<S, TILE_ROWS, 1>(simd, left, right, (row, column), to);
                 }
-                row += if full { TILE_ROWS } else { 1 };
             }
             column += if pair { 2 * S::F32_LANES } else { S::F32_LANES };
+        }
+        // Single rows have few sums to add to while one waits for the last addition, so their tiles are wider.
+        for row in tiled..left.rows {
+            let mut column = 0;
+            while column < columns {
+                let vectors = (columns - column) / S::F32_LANES;
+                let to = (&mut *into, columns, onto);
+                let place = (row, column);
+                column += S::F32_LANES
+                    * match vectors {
+                        4.. => {
+                            tile::<S, 1, 4>(simd, left, right, place, to);
+                            4
+                        }
+                        2 | 3 => {
+                            tile::<S, 1, 2>(simd, left, right, place, to);
+                            2
+                        }
+                        _ => {
+                            tile::<S, 1, 1>(simd, left, right, place, to);
+                            1
+                        }
+                    };
+            }
         }
     }
 }

@@ -20,11 +20,22 @@ const MIN_CHANCE: f64 = 0.05;
 /// A reward term that is most likely nothing counts where its interval reaches this share of the total.
 const MIN_REACH: f64 = 0.1;
 
+/// A difference below this share of its interval's width is written as 0: it is what rounding leaves.
+const NOTHING: f64 = 0.001;
+
 /// The difference of a reward term, in the direction that the text describes.
 pub(super) struct TermWorth {
     term: usize,
     difference: f64,
     interval: Option<[f64; 2]>,
+}
+
+/// Why one course earns more: what differs, whether it may be nothing, and what it is worth.
+struct Cause {
+    because: String,
+    /// `probably `, or nothing.
+    probably: &'static str,
+    worth: String,
 }
 
 impl TermWorth {
@@ -130,13 +141,13 @@ impl ContrastView<'_> {
     /// Whether both courses earn the same in all, and most of the possible ones do.
     fn is_balanced(&self) -> bool {
         self.credit.difference() == 0.0
-            && Certainty::of(self.probability()) != Certainty::Guess
+            && self.0.certainty() != Certainty::Guess
             && !self.draws.is_empty()
     }
 
     /// Both courses earn the same.
     fn balanced(&self, this: &str, other: &str) -> String {
-        let sure = Certainty::of(self.probability()) == Certainty::Sure;
+        let sure = self.0.certainty() == Certainty::Sure;
         let earn = if sure { "earn" } else { "probably earn" };
         let terms = self.terms().into_iter().filter(|term| term.difference != 0.0);
         let terms: Vec<String> = terms.map(|term| self.term_in_words(&term)).collect();
@@ -170,10 +181,10 @@ impl ContrastView<'_> {
     fn better(&self, this: &str, other: &str, sure: bool) -> String {
         let (total, steps) = (self.total("more", 1.0), over_next(self.steps()));
         let earns = if sure { "earns" } else { "probably earns" };
-        if let Some((because, worth)) = self.reason(1.0) {
+        if let Some(Cause { because, probably, worth }) = self.reason(1.0) {
             let of = self.sum_of("In all, ");
             return format!(
-                "Because {because}, which earns {worth}. {of}{this} {earns} {total} than {other} {steps}."
+                "Because {because}, which {probably}earns {worth}. {of}{this} {earns} {total} than {other} {steps}."
             );
         }
         let (of, mostly) = (self.sum_of(""), self.mostly(1.0));
@@ -184,7 +195,9 @@ impl ContrastView<'_> {
     fn worse(&self, this: &str, other: &str, sure: bool) -> String {
         let (total, steps) = (self.total("more", -1.0), over_next(self.steps()));
         let because = match self.reason(-1.0) {
-            Some((because, worth)) => format!(". With {this}, {because}, which costs {worth}"),
+            Some(Cause { because, probably, worth }) => {
+                format!(". With {this}, {because}, which {probably}costs {worth}")
+            }
             None => self.mostly(-1.0),
         };
         let was = if sure { "was" } else { "was probably" };
@@ -200,10 +213,10 @@ impl ContrastView<'_> {
             if more { (1.0, "more", "earns") } else { (-1.0, "less", "costs") };
         let (total, steps) = (self.total(word, sign), over_next(self.steps()));
         let would = if sure { "would" } else { "would probably" };
-        if let Some((because, worth)) = self.reason(sign) {
+        if let Some(Cause { because, probably, worth }) = self.reason(sign) {
             let of = self.sum_of("In all, ");
             return format!(
-                "With {this}, {because}, which {verb} {worth}. {of}the agent {would} earn {total} {steps}."
+                "With {this}, {because}, which {probably}{verb} {worth}. {of}the agent {would} earn {total} {steps}."
             );
         }
         let (with, mostly) = (self.sum_of_then("With"), self.mostly(sign));
@@ -233,10 +246,12 @@ impl ContrastView<'_> {
     }
 
     /// The reward term that makes up most of the difference, with the variable that it reads: what differs, and what
-    /// that is worth. `sign` is the sign of the difference.
-    fn reason(&self, sign: f64) -> Option<(String, String)> {
+    /// that is worth. `sign` is the sign of the difference. A term that differs in most of the possible courses may be nothing
+    /// in the others: a bonus that comes or does not come.
+    fn reason(&self, sign: f64) -> Option<Cause> {
         let terms = self.terms();
-        let term = terms.iter().find(|term| term.is_told() && term.difference * sign > 0.0)?;
+        let mut same_sign = terms.iter().filter(|term| term.difference * sign > 0.0);
+        let term = same_sign.find(|term| term.is_told() || self.is_likely(term))?;
         let because = match self.end_behind(term.term) {
             Some(end) => end,
             None => self.differs_in_words(self.behind(term.term)?)?,
@@ -244,7 +259,18 @@ impl ContrastView<'_> {
         let name = &self.courses[0].schema().rewards()[term.term].name;
         let amount = number(term.difference.abs(), 3);
         let word = if sign > 0.0 { " more" } else { "" };
-        Some((because, format!("{amount}{word} for {name}")))
+        let probably = if term.is_told() { "" } else { "probably " };
+        Some(Cause { because, probably, worth: format!("{amount}{word} for {name}") })
+    }
+
+    /// Whether most of the possible courses agree about the sign of a term's difference.
+    fn is_likely(&self, term: &TermWorth) -> bool {
+        let positive = self.draws.positive(|this, other| {
+            let difference = self.credit.difference_of(this, other, Some(term.term));
+            Some(self.in_asked_direction(difference))
+        });
+        let agreeing = if term.difference > 0.0 { positive } else { 1.0 - positive };
+        Certainty::of(agreeing) != Certainty::Guess
     }
 
     /// `, mostly for slowing down (+3.9)`: the largest terms where no variable can be named.
@@ -286,7 +312,10 @@ impl ContrastView<'_> {
 
     pub(super) fn term_in_words(&self, term: &TermWorth) -> String {
         let name = &self.courses[0].schema().rewards()[term.term].name;
-        format!("{name} {}{}", signed(term.difference), in_brackets(term.interval))
+        let width = term.interval.map_or(0.0, |[low, high]| high - low);
+        let is_nothing = term.difference.abs() < NOTHING * width;
+        let difference = if is_nothing { 0.0 } else { term.difference };
+        format!("{name} {}{}", signed(difference), in_brackets(term.interval))
     }
 
     /// The interval of the reward difference, in the direction that the text describes.

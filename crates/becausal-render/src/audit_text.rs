@@ -229,6 +229,8 @@ impl AuditText for Audit {
             "told": value(Measure::Told),
             "worth_held": value(Measure::WorthHeld),
             "value_held": value(Measure::ValueHeld),
+            "worth_within": value(Measure::WorthWithin),
+            "value_within": value(Measure::ValueWithin),
             "certainty": certainty,
             "intervals": intervals(own, &Measure::ALL),
             "by_variable": by_variable,
@@ -264,16 +266,19 @@ fn groups_table(text: &mut String, groups: &[Group]) {
 /// How often intervals hold what is real.
 fn held(scores: &Scores) -> String {
     let measures = [
-        (Measure::WorthHeld, "of the reward differences"),
-        (Measure::ValueHeld, "of the values of numbers"),
+        (Measure::WorthHeld, Measure::WorthWithin, "of the reward differences"),
+        (Measure::ValueHeld, Measure::ValueWithin, "of the values of numbers"),
     ];
-    let known = measures.into_iter().filter(|(measure, _)| scores.get(*measure).is_some());
-    let parts: Vec<String> =
-        known.map(|(measure, what)| format!("{} {what}", score(scores, measure))).collect();
+    let known = measures.into_iter().filter(|(measure, ..)| scores.get(*measure).is_some());
+    let parts: Vec<String> = known
+        .map(|(held, within, what)| {
+            format!("{} {what} (strictly {})", score(scores, held), score(scores, within))
+        })
+        .collect();
     if parts.is_empty() {
         return "there are none".to_owned();
     }
-    format!("they hold {}", parts.join(" and "))
+    format!("give or take that amount they hold {}", parts.join(" and "))
 }
 
 /// How often the sign is right in answers that are sure, likely, or a guess.

@@ -6,6 +6,7 @@ use std::mem::{Discriminant, discriminant};
 use super::reason::reason_words;
 use super::words::{counted, number, title};
 use becausal_core::schema::Schema;
+use becausal_discovery::Reason;
 use becausal_explain::Doubt;
 use becausal_explain::chain::{Node, Part};
 
@@ -111,6 +112,12 @@ fn rank(doubt: &Doubt) -> usize {
 /// What to do about a caveat; `None` where the reason in it says so.
 fn advice(doubt: &Doubt) -> Option<&'static str> {
     Some(match doubt {
+        Doubt::Untestable { reason: Some(Reason::Interrupted), .. } => "Let discovery end.",
+        Doubt::NotFound { .. }
+        | Doubt::Proxy { .. }
+        | Doubt::Untestable {
+            reason: None | Some(Reason::NotListed | Reason::NetworksUse), ..
+        } => "An audit tells how often such chains hold.",
         Doubt::Confounded { .. } | Doubt::Untestable { .. } => return None,
         Doubt::Outside { .. } => {
             "Record states like this one, or ask about one nearer to the data."
@@ -119,9 +126,6 @@ fn advice(doubt: &Doubt) -> Option<&'static str> {
         Doubt::WithoutPolicy => "A run with the agent's policy says what it would have done.",
         Doubt::Disagreement { .. } | Doubt::Divided { .. } => {
             "More rows of such states would settle it."
-        }
-        Doubt::NotFound { .. } | Doubt::Proxy { .. } => {
-            "An audit tells how often such chains hold."
         }
         Doubt::Predicted { .. } => "Ask about a step with a longer record to rely on it less.",
     })
@@ -172,8 +176,6 @@ pub(super) fn sentences(schema: &Schema, doubts: &[Doubt], first: usize) -> Vec<
 
 #[cfg(test)]
 mod tests {
-    use becausal_discovery::Reason;
-
     use super::*;
 
     fn letters() -> Schema {
@@ -187,13 +189,36 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_with_advice_gets_no_second_one() {
-        let reason = Some(Reason::Constant { variable: "a".into(), value: None });
+    fn every_caveat_of_a_short_answer_has_one_piece_of_advice() {
         let (from, to) = (Node::action(0, 0), Node::state(1, 0));
-        let mut text = String::new();
-        main(&mut text, &letters(), &[Doubt::Untestable { from, to, reason }], 0);
+        let constant = || Reason::Constant { variable: "a".into(), value: None };
+        let untestable = |reason| Doubt::Untestable { from, to, reason };
+        let doubts = [
+            untestable(None),
+            untestable(Some(constant())),
+            untestable(Some(Reason::FollowsState { variable: "go".into() })),
+            untestable(Some(Reason::FewPieces)),
+            untestable(Some(Reason::NotListed)),
+            untestable(Some(Reason::Interrupted)),
+            Doubt::Confounded { node: from, reason: constant() },
+            Doubt::Outside { node: to, distance: 3.0 },
+            Doubt::Chance { node: to, probability: 0.4, bounds: None },
+            Doubt::WithoutPolicy,
+            Doubt::Disagreement { node: to, spread: 0.3 },
+        ];
+        let told = |doubt: &Doubt| {
+            let mut text = String::new();
+            main(&mut text, &letters(), std::slice::from_ref(doubt), 0);
+            text
+        };
+        for doubt in &doubts {
+            let text = told(doubt);
+            // A reason gives it after a semicolon, a caveat of another kind in a sentence of its own.
+            let pieces = text.matches("; ").count() + text.matches(". ").count();
+            assert_eq!(pieces, 1, "{text}");
+        }
         let words = ": `a` is constant; record data in which it varies.\n";
-        assert!(text.ends_with(words), "{text}");
+        assert!(told(&doubts[1]).ends_with(words), "{}", told(&doubts[1]));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::reason::reason_words;
 use super::words::title;
 use becausal_core::schema::Schema;
 use becausal_explain::chain::{Chain, Edge, Node, Part, Trajectory, Way};
-use becausal_explain::{Basis, Certainty, Doubt, Explanan, Fact, LinkEvidence, Rather};
+use becausal_explain::{Basis, Doubt, Explanan, Fact, LinkEvidence, Rather};
 
 fn part(part: Part) -> &'static str {
     match part {
@@ -243,10 +243,10 @@ impl ContrastView<'_> {
     fn certainty_json(&self) -> Value {
         let probability = self.probability();
         json!({
-            "word": Certainty::of(probability).word(),
+            "word": self.0.certainty().word(),
             "probability": probability,
             "told_steps": self.claim().map(|(steps, _)| steps),
-            "audited": self.track.and_then(|track| track.share(Certainty::of(probability))),
+            "audited": self.track.and_then(|track| track.share(self.0.certainty())),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! A causal graph as text: a table of edges, and the untestable pairs.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use becausal_discovery::{ActionGraph, CausalGraph, EffectId, Given, Pair, Verdict};
 
@@ -142,8 +142,7 @@ fn untestable(text: &mut String, graph: &CausalGraph) {
         if effects.last().is_none_or(|last| last.effect != pair.effect) {
             effects.push(Undecided { effect: pair.effect, causes: Vec::new() });
         }
-        let cause = graph.cause(pair.cause);
-        let cause = rows.map_or_else(|| cause.to_owned(), |rows| format!("{cause} ({rows})"));
+        let cause = Cause { name: graph.cause(pair.cause).to_owned(), rows };
         effects.last_mut().expect("one at least").causes.push(cause);
     }
     if !reasons.is_empty() {
@@ -157,7 +156,7 @@ fn untestable(text: &mut String, graph: &CausalGraph) {
         }
         for Undecided { effect, causes } in effects.iter().take(MAX_LISTED) {
             let all = graph.pairs().iter().filter(|pair| pair.effect == *effect).count();
-            let plain = causes.iter().all(|cause| !cause.ends_with(')'));
+            let plain = causes.iter().all(|cause| cause.rows.is_none());
             let causes = if plain && causes.len() == all && all > 1 {
                 "all inputs".to_owned()
             } else {
@@ -173,14 +172,14 @@ fn untestable(text: &mut String, graph: &CausalGraph) {
 }
 
 /// Takes out the causes of which the data cannot tell for any effect.
-fn take_common(graph: &CausalGraph, effects: &mut Vec<Undecided>) -> Vec<String> {
+fn take_common(graph: &CausalGraph, effects: &mut Vec<Undecided>) -> Vec<Cause> {
     let every: BTreeSet<EffectId> = graph.pairs().iter().map(|pair| pair.effect).collect();
     let Some((first, others)) = effects.split_first() else { return Vec::new() };
     if others.is_empty() || effects.len() < every.len() {
         return Vec::new();
     }
-    let in_others = |cause: &&String| others.iter().all(|other| other.causes.contains(*cause));
-    let common: Vec<String> = first.causes.iter().filter(in_others).cloned().collect();
+    let in_others = |cause: &&Cause| others.iter().all(|other| other.causes.contains(*cause));
+    let common: Vec<Cause> = first.causes.iter().filter(in_others).cloned().collect();
     for effect in &mut *effects {
         effect.causes.retain(|cause| !common.contains(cause));
     }
@@ -191,11 +190,28 @@ fn take_common(graph: &CausalGraph, effects: &mut Vec<Undecided>) -> Vec<String>
 /// An effect, and causes of which the data cannot tell.
 struct Undecided {
     effect: EffectId,
-    causes: Vec<String>,
+    causes: Vec<Cause>,
+}
+
+/// A cause of which the data cannot tell, with the rows that there are, where the reason counts them.
+#[derive(Clone, PartialEq)]
+struct Cause {
+    name: String,
+    rows: Option<String>,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rows {
+            Some(rows) => write!(f, "{} ({rows})", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
 }
 
 /// "x, y, z and 3 others".
-fn listed(names: &[String]) -> String {
+fn listed(causes: &[Cause]) -> String {
+    let names: Vec<String> = causes.iter().map(Cause::to_string).collect();
     if names.len() <= MAX_LISTED {
         return names.join(", ");
     }

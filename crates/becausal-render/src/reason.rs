@@ -39,7 +39,7 @@ pub fn reason_words(reason: &Reason) -> String {
             "too few rows: `{variable}` leaves its usual value in {}; record more of these",
             counted(*rows, "row")
         ),
-        Reason::Unclear => "too few rows: the evidence is weak; collect more".to_owned(),
+        Reason::Unclear => "the evidence is weak; collect more rows".to_owned(),
         // Without the number, which `graph.json` has.
         Reason::Hint { group, .. } => {
             format!("only a few rows{} hint at an effect; collect more of them", group_words(group))

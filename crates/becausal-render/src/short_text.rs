@@ -5,9 +5,8 @@ use std::fmt::Write;
 use super::doubt;
 use super::explained::ContrastView;
 use super::interval_text::{between, in_brackets};
-use super::words::{counted, over_first, signed};
+use super::words::{counted, over_first, signed, title};
 use becausal_core::schema::Schema;
-use becausal_explain::Certainty;
 use becausal_explain::chain::Node;
 
 /// Differences of variables that are listed, at most; the rest is counted.
@@ -38,7 +37,7 @@ impl ContrastView<'_> {
                 .to_owned();
         }
         let probability = self.probability();
-        let certainty = Certainty::of(probability);
+        let certainty = self.0.certainty();
         let (this, other) = self.subjects();
         let difference = self.credit.difference();
         let courses = match 100.0 * probability {
@@ -62,7 +61,11 @@ impl ContrastView<'_> {
                 100.0 * share
             )
         });
-        format!("{}; {claim}.{audited}", certainty.word())
+        let unseen = self.never_varied().map_or_else(String::new, |node| {
+            let title = title(self.courses[0].schema(), node);
+            format!(" by the model, but the data never show what {title} does")
+        });
+        format!("{}; {claim}{unseen}.{audited}", certainty.word())
     }
 
     /// The short text of an answer.

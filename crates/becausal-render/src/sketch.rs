@@ -131,5 +131,9 @@ impl Sketch<'_> {
 }
 
 fn count_weaker(count: usize) -> String {
-    if count == 1 { "1 weaker influence is".to_owned() } else { format!("{count} weaker ones are") }
+    if count == 1 {
+        "1 weaker influence is".to_owned()
+    } else {
+        format!("{count} weaker influences are")
+    }
 }

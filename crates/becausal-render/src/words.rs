@@ -31,8 +31,14 @@ pub(super) fn without_zeros(text: String) -> String {
     }
 }
 
+/// Beside another number, one below this share of what they differ by is written as 0.
+const NOTHING_BESIDE: f64 = 0.001;
+
 /// Two numbers with enough digits to distinguish them.
 fn distinct(left: f64, right: f64) -> (String, String) {
+    let apart = (left - right).abs();
+    let [left, right] =
+        [left, right].map(|it| if it.abs() < NOTHING_BESIDE * apart { 0.0 } else { it });
     let show = |digits| (number(left, digits), number(right, digits));
     (3..=9).map(show).find(|(a, b)| a != b || left == right).unwrap_or_else(|| show(9))
 }
@@ -306,6 +312,13 @@ mod tests {
         }
         assert_eq!(action(&schema, &[0.5, -1.0]), "main = 0.5, lateral = -1");
         assert_eq!(arrow(x, Some(&[-0.25]), &[0.5]), "−0.25 → 0.5 m");
+    }
+
+    #[test]
+    fn what_is_next_to_nothing_beside_another_number_is_0() {
+        assert_eq!(distinct(0.3, 2.01e-6), ("0.3".into(), "0".into()));
+        assert_eq!(distinct(0.3, 0.0021), ("0.3".into(), "0.0021".into()));
+        assert_eq!(distinct(0.0, 2.01e-6), ("0".into(), "2.01e-6".into()));
     }
 
     #[test]

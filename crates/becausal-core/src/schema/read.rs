@@ -150,8 +150,12 @@ impl Reader<'_, '_> {
         let word = self.text(item, "better")?;
         let span = value_span(table, "better");
         if kind.is_label() || kind.circle().is_some() {
-            let what = if kind.is_label() { "is not a number" } else { "has no end" };
-            let message = format!("`better` of `{name}`, which {what}");
+            let why = if kind.is_label() {
+                "its values are not numbers"
+            } else {
+                "on a circle no value is higher than another"
+            };
+            let message = format!("`{name}` has `better`, but {why}");
             self.mistakes.add(span, message, Some("leave it out".to_owned()));
             return None;
         }

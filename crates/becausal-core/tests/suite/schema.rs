@@ -82,7 +82,9 @@ fn a_circular_variable_has_a_period_and_a_first_value() {
     let far = wrong("kind = \"circular\", period = 360, low = 1e9");
     assert!(far.contains("`low` must be within 1e6 periods of 0, got 1000000000"), "{far}");
     assert!(wrong("kind = \"circular\", high = 1").contains("a circular variable has no `high`"));
-    assert!(wrong("kind = \"circular\", better = \"low\"").contains("which has no end"));
+    assert!(
+        wrong("kind = \"circular\", better = \"low\"").contains("on a circle no value is higher")
+    );
     assert!(wrong("kind = \"continuous\", period = 1").contains("has no `period`"));
     let action = with_state("kind = \"boolean\"")
         .replace("a = { kind = \"boolean\"", "a = { kind = \"circular\"");
@@ -126,7 +128,7 @@ fn a_schema_says_which_number_is_better_and_nothing_of_labels() {
     let message = refused("kind = \"continuous\", better = \"small\"");
     assert!(message.contains("expected \"low\" or \"high\""), "{message}");
     let message = refused("kind = \"boolean\", better = \"low\"");
-    assert!(message.contains("not a number"), "{message}");
+    assert!(message.contains("its values are not numbers"), "{message}");
 }
 
 #[test]

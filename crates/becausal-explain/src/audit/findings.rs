@@ -152,8 +152,9 @@ impl Findings {
                 if source == Source::Explanations {
                     if changed || claimed {
                         let held = values_held(answer, step, effect, auditor);
-                        for held in held {
+                        for Held { held, within } in held {
                             own.of(Measure::ValueHeld).count(held);
+                            own.of(Measure::ValueWithin).count(within);
                         }
                     }
                     variable.add(&own);
@@ -224,9 +225,10 @@ impl Findings {
             if source == Source::Explanations
                 && (says.abs() > negligible || true_difference.abs() > negligible)
                 && let Some(interval) = answer.claimed.worth(None)
-                && let Some(held) = held(interval, true_difference, negligible)
+                && let Some(Held { held, within }) = Held::of(interval, true_difference, negligible)
             {
                 sums.of(Measure::WorthHeld).count(held);
+                sums.of(Measure::WorthWithin).count(within);
             }
             if let Some(course) = source.course(answer) {
                 let size = sums.of(Measure::SizeError);
@@ -274,10 +276,23 @@ fn node(answer: &AuditAnswer, step: usize, effect: usize) -> Node {
     }
 }
 
-/// Whether an interval holds a number, up to what is negligible; `None` for an interval that is narrower than that. It
-/// leaves nothing open: what it says is right or wrong, and not to be right in nine of ten cases.
-fn held([low, high]: [f64; 2], real: f64, negligible: f64) -> Option<bool> {
-    (high - low > negligible).then_some(low - negligible <= real && real <= high + negligible)
+/// Whether an interval holds a number.
+struct Held {
+    /// Up to what is negligible.
+    held: bool,
+    /// Without this margin.
+    within: bool,
+}
+
+impl Held {
+    /// `None` for an interval that is narrower than what is negligible. It leaves nothing open: what it says is right or
+    /// wrong, and not to be right in nine of ten cases.
+    fn of([low, high]: [f64; 2], real: f64, negligible: f64) -> Option<Self> {
+        (high - low > negligible).then_some(Self {
+            held: low - negligible <= real && real <= high + negligible,
+            within: low <= real && real <= high,
+        })
+    }
 }
 
 /// Whether the intervals of the numbers of an effect hold the real ones. Labels, intervals that leave nothing open, and
@@ -287,7 +302,7 @@ fn values_held(
     step: usize,
     effect: usize,
     auditor: &Auditor<'_>,
-) -> Vec<bool> {
+) -> Vec<Held> {
     let node = node(answer, step, effect);
     let Some(real) = answer.real.value(node) else { return Vec::new() };
     let negligible = auditor.scale.negligible(effect, auditor.params.threshold);
@@ -296,7 +311,7 @@ fn values_held(
         let middle = f64::midpoint(range[0], range[1]);
         let circle = answer.claimed.circle(node);
         let real = circle.map_or(*real, |circle| circle.near(*real, middle));
-        held(range, real, negligible?)
+        Held::of(range, real, negligible?)
     };
     real.iter().zip(negligible).enumerate().filter_map(of_element).collect()
 }
@@ -347,4 +362,18 @@ fn best(returns: &[(f64, f64)], negligible: f64) -> Option<bool> {
         _ => Some(this),
     });
     first.map(|(real, _)| real >= highest - negligible)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_holds_what_is_negligibly_outside_but_not_strictly() {
+        let of = |real: f64| Held::of([1.0, 2.0], real, 0.1).map(|held| (held.held, held.within));
+        assert_eq!(of(1.5), Some((true, true)));
+        assert_eq!(of(2.05), Some((true, false)));
+        assert_eq!(of(0.8), Some((false, false)));
+        assert!(Held::of([1.0, 1.05], 1.0, 0.1).is_none(), "it leaves nothing open");
+    }
 }

@@ -67,6 +67,10 @@ pub enum Measure {
     WorthHeld,
     /// The same of intervals of a variable's value.
     ValueHeld,
+    /// The same as [`WorthHeld`](Self::WorthHeld), but what lies outside by a negligible amount is not held.
+    WorthWithin,
+    /// The same of intervals of a variable's value.
+    ValueWithin,
     /// The share of signs that are right where the answer is called sure.
     WhenSure,
     /// The same where it is called likely.
@@ -77,7 +81,7 @@ pub enum Measure {
 
 impl Measure {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Precision,
         Self::Recall,
         Self::Direction,
@@ -91,6 +95,8 @@ impl Measure {
         Self::Told,
         Self::WorthHeld,
         Self::ValueHeld,
+        Self::WorthWithin,
+        Self::ValueWithin,
         Self::WhenSure,
         Self::WhenLikely,
         Self::WhenGuess,
@@ -127,6 +133,8 @@ impl Measure {
             Self::Told => "told",
             Self::WorthHeld => "worth_held",
             Self::ValueHeld => "value_held",
+            Self::WorthWithin => "worth_within",
+            Self::ValueWithin => "value_within",
             Self::WhenSure => "when_sure",
             Self::WhenLikely => "when_likely",
             Self::WhenGuess => "when_guess",

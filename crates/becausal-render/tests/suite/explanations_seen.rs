@@ -73,6 +73,8 @@ fn a_picture_of_many_variables_stays_readable() {
         let picture = picture.expect("a picture");
         let nodes: usize = picture.columns().iter().map(|column| column.nodes.len()).sum();
         assert!(nodes <= 45 && picture.links().len() <= 60, "{nodes}");
-        assert!(picture.footnotes().iter().any(|note| note.contains("weaker ones are not shown")));
+        assert!(
+            picture.footnotes().iter().any(|note| note.contains("weaker influences are not shown"))
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! The front door and trainings from beginning to end.
 
+mod decisions;
 mod foreign;
 mod front_door;
 mod lander;
