@@ -1,11 +1,12 @@
 """Explains an SB3 agent in each of nine Gymnasium environments, and prints the table of docs/python.md.
 
     python scripts/python_table.py [NAME ...]        pendulum angle acrobot mountaincar taxi doorkey hopper lander frozenlake
+    python scripts/python_table.py agents [NAME ...] only trains the agents
     python scripts/python_table.py table             only prints what was kept
 
 Each row trains an agent, records 20,000 rows, fits with the default settings, and audits 60 states under the agent's
-policy and 60 under random actions. It takes 3 to 10 minutes a row on two cores. The lines are kept in
-target/python-table.jsonl, and the table is printed from all of them.
+policy and 60 under random actions. It takes 3 to 10 minutes a row on two cores. Agents are kept in target/python-agents,
+the lines in target/python-table.jsonl, and the table is printed from all of them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from stable_baselines3.common.env_util import make_vec_env  # noqa: E402
 import becausal  # noqa: E402
 
 ROWS = 20_000
-KEPT = Path(__file__).resolve().parents[1] / "target" / "python-table.jsonl"
+TARGET = Path(__file__).resolve().parents[1] / "target"
+KEPT = TARGET / "python-table.jsonl"
+AGENTS = TARGET / "python-agents"
 
 
 class DoorKey(gymnasium.ObservationWrapper):
@@ -135,17 +138,23 @@ LANDER = {"n_steps": 1024, "batch_size": 64, "gae_lambda": 0.98, "gamma": 0.999,
 
 
 def trained(name: str):
+    """The agent of a row, trained once and kept."""
     env, kind, steps, _ = SUBJECTS[name]
     if name == "mountaincar":
         return swing
+    path = AGENTS / f"{name}-{steps}.zip"
+    if path.exists():
+        return PPO.load(path, device="cpu")
     if name == "lander":
-        return PPO(kind, make_vec_env(env, 16, seed=0), seed=0, device="cpu", **LANDER).learn(steps)
-    return PPO(kind, env() if callable(env) else gymnasium.make(env), seed=0, device="cpu").learn(steps)
+        agent = PPO(kind, make_vec_env(env, 16, seed=0), seed=0, device="cpu", **LANDER)
+    else:
+        agent = PPO(kind, env() if callable(env) else gymnasium.make(env), seed=0, device="cpu")
+    agent.learn(steps).save(path)
+    return agent
 
 
 def examine(name: str) -> dict:
     env, _, _, truth = SUBJECTS[name]
-    torch.set_num_threads(1)
     agent = trained(name)
     begun = time.time()
     log = becausal.record(env, agent, rows=ROWS, seed=0, **OPTIONS.get(name, {}))
@@ -217,13 +226,19 @@ def table(rows: list[dict]) -> str:
 
 def main() -> None:
     KEPT.parent.mkdir(exist_ok=True)
-    names = sys.argv[1:] or list(SUBJECTS)
-    unknown = [name for name in names if name not in SUBJECTS and name != "table"]
+    asked = sys.argv[1:]
+    only_table, only_agents = "table" in asked, "agents" in asked
+    names = [name for name in asked if name not in ("table", "agents")] or ([] if only_table else list(SUBJECTS))
+    unknown = [name for name in names if name not in SUBJECTS]
     if unknown:
-        sys.exit(f"unknown: {', '.join(unknown)}; expected {', '.join(SUBJECTS)} or table")
+        sys.exit(f"unknown: {', '.join(unknown)}; expected {', '.join(SUBJECTS)}, agents or table")
+    torch.set_num_threads(1)
+    if only_agents:
+        for name in names:
+            trained(name)
+            print(f"{name}: trained", flush=True)
+        return
     for name in names:
-        if name == "table":
-            continue
         row = examine(name)
         print(json.dumps(row), flush=True)
         with KEPT.open("a") as file:
