@@ -116,10 +116,11 @@ def _summands(
     """What a formula may be made of."""
     if end is not None and ended is not None and _MIN_ROWS <= ended.sum() <= len(ended) - _MIN_ROWS:
         yield _Summand(end, (), 0, ended.astype(np.float64), is_end=True)
-    numbers, acted = [], []
+    numbers: list[tuple[str, np.ndarray]] = []
+    acted: list[tuple[str, np.ndarray]] = []
     for place, column in enumerate(columns):
         name, own = column["name"], values[:, place]
-        reads = (name.rstrip("'"),)
+        reads: tuple[str, ...] = (name.rstrip("'"),)
         if column["labels"] or column["kind"] == "boolean":
             labels = column["labels"] or [None, None]
             for label in range(len(labels) if column["labels"] else 1):
@@ -186,8 +187,9 @@ def _fit(inputs: np.ndarray, paid: np.ndarray) -> np.ndarray:
     """The weights of some columns, and of a constant, which comes last."""
     scales = np.maximum(np.abs(inputs).max(axis=0), 1e-300)
     ones = np.ones((len(inputs), 1))
-    weights: np.ndarray = np.linalg.lstsq(np.concatenate([inputs / scales, ones], axis=1), paid, rcond=None)[0]
-    return weights / np.append(scales, 1.0)
+    weights = np.linalg.lstsq(np.concatenate([inputs / scales, ones], axis=1), paid, rcond=None)[0]
+    unscaled: np.ndarray = weights / np.append(scales, 1.0)
+    return unscaled
 
 
 def _error(inputs: np.ndarray, paid: np.ndarray, fitted: np.ndarray, unseen: np.ndarray) -> float:
