@@ -7,6 +7,7 @@ use crate::body::Body;
 use crate::joint::{Joint, JointImpulses, LimitState};
 use crate::joint_matrix::JointMatrix;
 use crate::motion::Velocity;
+use crate::repeated_sum::repeated_sum;
 use crate::settings::bounded;
 use crate::transform::Rotation;
 use crate::vector::Vector;
@@ -181,30 +182,55 @@ impl JointVelocity {
     /// these are. `records` are those of its iterations in one period from the same velocities.
     pub fn replayed<'a>(
         &self,
-        records: impl Iterator<Item = &'a JointRecord> + Clone,
+        records: impl ExactSizeIterator<Item = &'a JointRecord> + Clone,
         most: usize,
     ) -> (JointImpulses, usize) {
+        let only = if records.len() == 1 { records.clone().next() } else { None };
+        if let Some(impulses) = only.and_then(|record| self.repeated(record, most)) {
+            return (impulses, most);
+        }
         let mut impulses = self.impulses;
         for period in 0..most {
             let before = impulses;
-            let mut same = true;
-            for record in records.clone() {
-                same &= !record.lets_go;
-                if let Some((_, _, max_impulse)) = self.motor {
-                    let change = drive(&mut impulses.motor, record.motor_wanted, max_impulse);
-                    same &= change.to_bits() == record.motor.to_bits();
-                }
-                if self.limit_state != LimitState::Free {
-                    impulses.limit += record.limit;
-                    same &= !self.lets_go(impulses.limit);
-                }
-                impulses.point += record.point;
-            }
+            let same = records
+                .clone()
+                .fold(true, |same, record| same & self.replay(&mut impulses, record));
             if !same {
                 return (before, period);
             }
         }
         (impulses, most)
+    }
+
+    /// The impulses after as many times the same iteration, if it gives the same results every time.
+    fn repeated(&self, record: &JointRecord, times: usize) -> Option<JointImpulses> {
+        let mut first = self.impulses;
+        if times == 0 || !self.replay(&mut first, record) {
+            return None;
+        }
+        let JointImpulses { point, limit, motor } = first;
+        let add = |sum, addend| repeated_sum(sum, addend, times - 1);
+        let limit = add(limit, record.limit);
+        // A motor at its maximum torque stays there. The impulse of the limit only grows or only shrinks.
+        let same = motor.to_bits() == self.impulses.motor.to_bits() && !self.lets_go(limit);
+        let point = Vector::new(add(point.x, record.point.x), add(point.y, record.point.y));
+        same.then_some(JointImpulses { point, limit, motor })
+    }
+
+    /// Adds the impulses of a recorded iteration. Returns false if the iteration would have given a different result.
+    #[inline(always)]
+    fn replay(&self, impulses: &mut JointImpulses, record: &JointRecord) -> bool {
+        let mut same = !record.lets_go;
+        if let Some((_, _, max_impulse)) = self.motor {
+            let change = drive(&mut impulses.motor, record.motor_wanted, max_impulse);
+            same &= change.to_bits() == record.motor.to_bits();
+        }
+        if self.limit_state != LimitState::Free {
+            impulses.limit += record.limit;
+            same &= !self.lets_go(impulses.limit);
+        }
+        impulses.point += record.point;
+        same
     }
 }
 

@@ -152,8 +152,9 @@ impl PySchema {
     /// The sum of the reward terms in each of some rows, which have a number for each column. All of them are
     /// doubles, as bytes.
     fn _totals<'py>(&self, py: Python<'py>, rows: &[u8]) -> Bound<'py, PyBytes> {
-        let kinds: Vec<&Kind> =
-            (0..self.schema.slots().len()).map(|slot| &self.schema.variable_of(slot).kind).collect();
+        let kinds: Vec<&Kind> = (0..self.schema.slots().len())
+            .map(|slot| &self.schema.variable_of(slot).kind)
+            .collect();
         let total = |row: &[f64]| {
             let row: Vec<f64> =
                 row.iter().zip(&kinds).map(|(&value, kind)| kind.written(value)).collect();
