@@ -28,6 +28,8 @@ from stable_baselines3 import PPO  # noqa: E402
 from stable_baselines3.common.env_util import make_vec_env  # noqa: E402
 
 import becausal  # noqa: E402
+from python_angles import REWARD  # noqa: E402
+from python_angles import make as make_angle  # noqa: E402
 
 ROWS = 20_000
 TARGET = Path(__file__).resolve().parents[1] / "target"
@@ -69,34 +71,13 @@ def doorkey() -> gymnasium.Env:
     return DoorKey(gymnasium.make("MiniGrid-DoorKey-5x5-v0"))
 
 
-class Angle(gymnasium.ObservationWrapper):
-    """Pendulum as its angle, from -pi to pi, and its velocity."""
-
-    def __init__(self, env: gymnasium.Env) -> None:
-        super().__init__(env)
-        high = np.array([np.pi, 8.0])
-        self.observation_space = spaces.Box(-high, high, dtype=np.float64)
-
-    def observation(self, observation):
-        cosine, sine, velocity = observation.astype(np.float64)
-        return np.array([np.arctan2(sine, cosine), velocity])
-
-
-def angle() -> gymnasium.Env:
-    return Angle(gymnasium.make("Pendulum-v1"))
-
-
 #: How it is recorded: what the environment does not say itself.
 OPTIONS = {
     "angle": {
         "names": ["angle", "angle_velocity"],
         "actions": ["torque"],
         "angles": ["angle"],
-        "reward": {
-            "upright": "-angle * angle",
-            "slow": "-0.1 * angle_velocity * angle_velocity",
-            "effort": "-0.001 * torque * torque",
-        },
+        "reward": REWARD,
     }
 }
 
@@ -113,7 +94,7 @@ LAKE = ["row", "column", "go"]
 SUBJECTS = {
     "pendulum": ("Pendulum-v1", "MlpPolicy", 30_000, {
         "cos_angle'": PENDULUM, "sin_angle'": PENDULUM, "angle_velocity'": PENDULUM[1:]}),
-    "angle": (angle, "MlpPolicy", 30_000, {
+    "angle": (make_angle, "MlpPolicy", 30_000, {
         effect: ["angle", "angle_velocity", "torque"] for effect in ("angle'", "angle_velocity'")}),
     "acrobot": ("Acrobot-v1", "MlpPolicy", 30_000, {f"{name}'": ACROBOT for name in ACROBOT[:-1]}),
     "mountaincar": ("MountainCar-v0", "MlpPolicy", 30_000, {"position'": CAR, "velocity'": CAR}),
