@@ -117,12 +117,12 @@ def test_an_exact_formula_leaves_nothing_to_learn() -> None:
 
 def test_the_rest_of_a_formula_is_an_outcome_that_makes_the_terms_sum_to_the_reward(tmp_path) -> None:
     log = becausal.record(Slide(0.1), rows=3000, names=["place", "speed"], actions=["push"])
-    assert "rest" in log.schema.outcomes and "paid" not in log.schema.outcomes
-    assert log.schema.rewards["rest"] == "rest"
+    assert "remainder" in log.schema.outcomes and "paid" not in log.schema.outcomes
+    assert log.schema.rewards["remainder"] == "remainder"
     assert log._contradictions()[0] == 0
     recorded = log.to_dict()
     expected = 0.1 * np.sin(7 * recorded["place"])
-    assert np.corrcoef(recorded["rest"], expected)[0, 1] > 0.99
+    assert np.corrcoef(recorded["remainder"], expected)[0, 1] > 0.99
     run = becausal.fit(log, members=1, steps=50)
     audit = run.audit(states=5, policy="random")
     # A run that is opened again still knows what the rest is.
@@ -134,7 +134,7 @@ def test_the_rest_of_a_formula_is_an_outcome_that_makes_the_terms_sum_to_the_rew
 
 
 def test_the_part_that_is_known_can_be_given_and_the_rest_learned() -> None:
-    reward = {"speed": "2 * speed'", "rest": "rest"}
+    reward = {"speed": "2 * speed'", "remainder": "remainder"}
     log = becausal.record(Slide(0.0), rows=500, names=["place", "speed"], actions=["push"], reward=reward)
     recorded = log.to_dict()
-    assert np.allclose(recorded["rest"], -0.5 * recorded["push"] ** 2)
+    assert np.allclose(recorded["remainder"], -0.5 * recorded["push"] ** 2)

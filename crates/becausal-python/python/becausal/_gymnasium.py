@@ -15,7 +15,7 @@ from ._makers import Maker, is_wrapped
 from ._spaces import mark_angles, safe_name, view_of
 
 #: The outcome, and the reward term, of what the other terms do not give.
-REST = "rest"
+REMAINDER = "remainder"
 
 #: A reward with at most this many values is one of labels; otherwise it is a number.
 MOST_LABELS = 8
@@ -135,7 +135,7 @@ class Outcomes:
         self.is_known = False
         #: The schema of the built-in environment, where its outcomes are known.
         self.schema_of_built_in: Optional[_becausal.Schema] = None
-        self._has_paid = self._has_over = self._has_rest = False
+        self._has_paid = self._has_over = self._has_remainder = False
         learn = reward == "learn"
         if learn:
             reward = None
@@ -161,9 +161,9 @@ class Outcomes:
         elif reward is not None:
             self.terms = dict(reward)
             taken = {name for name, _ in views.state.variables + views.action.variables}
-            if self.terms.get(REST) == REST and REST not in taken:
-                self._has_rest = True
-                self.variables = {REST: {"kind": "continuous", "label": "rest of the reward"}} | self.variables
+            if self.terms.get(REMAINDER) == REMAINDER and REMAINDER not in taken:
+                self._has_remainder = True
+                self.variables = {REMAINDER: {"kind": "continuous", "label": "remainder of the reward"}} | self.variables
         else:
             self._learn(rewards)
 
@@ -208,8 +208,8 @@ class Outcomes:
 
     def settle(self, schema: _becausal.Schema, rows: np.ndarray, rewards: np.ndarray) -> None:
         """Writes into `[rows, slots]` what the other terms leave of the rewards, where that is an outcome."""
-        if self._has_rest:
-            place = [column["name"] for column in schema.columns].index(REST)
+        if self._has_remainder:
+            place = [column["name"] for column in schema.columns].index(REMAINDER)
             rows[:, place] = 0.0
             rows[:, place] = rewards - np.frombuffer(schema._totals(np.ascontiguousarray(rows).tobytes()))
 
@@ -224,7 +224,7 @@ class Outcomes:
             else:
                 # A value that was never recorded counts as the nearest one that was.
                 outcomes.append(float(np.argmin(np.abs(self._values - reward))))
-        if self._has_rest:
+        if self._has_remainder:
             outcomes.append(0.0)
         if self._has_over:
             outcomes.append(float(terminated))
@@ -277,12 +277,12 @@ def outcomes_of(schema: _becausal.Schema, views: Views) -> Outcomes:
                 f"`schema` has the {column['role']} variable `{column['name']}` ({column['kind']}, labels "
                 f"{column['labels']}), while the environment has {_shown(views)}"
             )
-    told = {"paid", "over"} | ({REST} if schema.rewards.get(REST) == REST else set())
+    told = {"paid", "over"} | ({REMAINDER} if schema.rewards.get(REMAINDER) == REMAINDER else set())
     foreign = [name for name in schema.outcomes if name not in told]
     if foreign:
         raise ArgumentError(
             f"`schema` has the outcome {foreign[0]}, which the environment does not tell: it tells the reward "
-            f"(`paid`, or `{REST}` for what the other terms do not give) and the end (`over`)"
+            f"(`paid`, or `{REMAINDER}` for what the other terms do not give) and the end (`over`)"
         )
     rewards: Optional[np.ndarray] = None
     for column in schema.columns:

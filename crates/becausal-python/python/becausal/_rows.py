@@ -11,7 +11,7 @@ import numpy as np
 from . import _becausal
 from ._errors import ArgumentError
 from ._formulas import Formula, formula_of
-from ._gymnasium import REST, Outcomes, Reward, Views, outcomes_of, schema_from
+from ._gymnasium import REMAINDER, Outcomes, Reward, Views, outcomes_of, schema_from
 from ._rules import rule_of
 
 #: A column of a log: name, type (`f`, `i`, `b` or `t`), and bytes, or a list of texts.
@@ -109,7 +109,7 @@ def _with_formula(rows: Rows, views: Views, learned: Outcomes) -> Outcomes:
     )
     if formula is None:
         return learned
-    terms = dict(formula.terms) if formula.is_exact else formula.terms | {REST: REST}
+    terms = dict(formula.terms) if formula.is_exact else formula.terms | {REMAINDER: REMAINDER}
     has_over = "over" in learned.variables
     outcomes = Outcomes(views, terms, None if has_over else learned.end, rows.rewards, has_over)
     outcomes.notes, outcomes.rules = learned.notes, [*learned.rules, _told(formula)]
@@ -122,7 +122,7 @@ def _told(formula: Formula) -> str:
         return f"the reward is a sum of terms in every row: {terms}"
     return (
         f"the reward is nearly a sum of terms, and the rest of it, {100 * formula.left:.1f} % of its standard deviation, "
-        f"is learned as the outcome `{REST}`: {terms}"
+        f"is learned as the outcome `{REMAINDER}`: {terms}"
     )
 
 
