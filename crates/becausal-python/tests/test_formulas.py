@@ -138,3 +138,12 @@ def test_the_part_that_is_known_can_be_given_and_the_rest_learned() -> None:
     log = becausal.record(Slide(0.0), rows=500, names=["place", "speed"], actions=["push"], reward=reward)
     recorded = log.to_dict()
     assert np.allclose(recorded["remainder"], -0.5 * recorded["push"] ** 2)
+
+
+def test_a_distance_is_found_with_the_number_it_is_from() -> None:
+    values, episodes, _ = rows()
+    found = formula_of(values, COLUMNS, -2 * np.abs(values[:, 3] - 0.7) + 0.1 * values[:, 2], episodes)
+    assert found is not None and found.is_exact
+    assert found.terms == {"push": "0.1 * push", "x": "-2 * abs(x' - 0.7)"}
+    found = formula_of(values, COLUMNS, -np.abs(values[:, 4] + 1.25), episodes)
+    assert found is not None and found.terms == {"y": "-abs(y' + 1.25)"}

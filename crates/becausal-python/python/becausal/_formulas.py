@@ -7,7 +7,7 @@ reward, or most of it, that sum is used, and only what is left is learned.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Iterator, Mapping, Optional, Sequence
 
@@ -30,6 +30,12 @@ _PENALTIES = (1.0, 1.3, 1.7)
 #: Numbers of a state up to which pairs of them are tried; with more there are thousands of pairs.
 _MOST_PAIRED = 24
 
+#: Distances are first tried from the numbers that divide the rows into this many parts, then from the best one nearby.
+_PARTS = 10
+
+#: Halvings, nearly, of the stretch in which the best number lies: enough for single precision.
+_HALVINGS = 36
+
 #: Rows that formulas are looked for in, at most: enough to tell summands apart.
 _MOST_ROWS = 10_000
 
@@ -38,6 +44,9 @@ _MIN_ROWS = 20
 
 #: The share by which rounding the weights may raise what is left.
 _ROUNDING = 1e-3
+
+#: An error below this, in standard deviations of the reward, is that of numbers in single precision.
+_ROUNDED = 1e-6
 
 #: A formula is exact where no row differs by more than this share of 1 and of the reward, as `Log.check` has it, nor by
 #: more than a thousandth of a standard deviation of the reward.
@@ -57,6 +66,14 @@ class Formula:
 
 
 @dataclass
+class _Target:
+    name: str
+    at: float
+    values: np.ndarray
+    between: tuple[float, float]
+
+
+@dataclass
 class _Summand:
     expression: str
     #: The variables that it reads, without primes.
@@ -66,6 +83,8 @@ class _Summand:
     values: np.ndarray
     #: Whether it is the end of the episode.
     is_end: bool = False
+    #: The distance from a number: the variable, where it is, its values, and between which numbers the best one lies.
+    target: Optional[_Target] = None
 
 
 def formula_of(
@@ -90,23 +109,25 @@ def formula_of(
     half = episodes[taken] % 2 == 0
     if half.sum() < _MIN_ROWS or (~half).sum() < _MIN_ROWS:
         return None
-    summands = list(_summands(values[taken], columns, end, None if ended is None else ended[taken]))
-    if not summands:
+    tried = list(_summands(values[taken], columns, end, None if ended is None else ended[taken]))
+    if not tried:
         return None
-    inputs, paid = np.stack([summand.values for summand in summands], axis=1), rewards[taken]
-    chosen = _chosen(inputs, paid, np.array([_PENALTIES[summand.tier] for summand in summands]), half)
-    if not chosen:
-        return None
+    paid = rewards[taken]
+    chosen = _chosen(tried, paid, half)
     # The same summands have to do as well where the halves change places.
-    if _error(inputs[:, chosen], paid, ~half, half) > _MOST_LEFT * spread:
+    if not chosen or _error(chosen, paid, ~half, half) > _MOST_LEFT * spread:
         return None
-    summands = [summands[at] for at in chosen]
-    expected, weights = _rounded(inputs[:, chosen], paid)
-    left = paid - expected
+    places = {column["name"]: place for place, column in enumerate(columns)}
+    plain = {summand.expression for summand in chosen if summand.target is None}
+    summands = [one for one in _summands(values, columns, end, ended) if one.expression in plain]
+    targets = [summand.target for summand in chosen if summand.target is not None]
+    summands += [_distance(replace(target, values=values[:, places[target.name]])) for target in targets]
+    expected, weights = _rounded(np.stack([summand.values for summand in summands], axis=1), rewards)
+    left = rewards - expected
     share = float(np.sqrt(np.mean(left**2))) / spread
     if share > _MOST_LEFT:
         return None
-    same = np.minimum(_SAME * (1.0 + np.abs(paid)), _NEGLIGIBLE * spread)
+    same = np.minimum(_SAME * (1.0 + np.abs(rewards)), _NEGLIGIBLE * spread)
     return Formula(_terms(summands, weights, end), share, bool(np.all(np.abs(left) <= same)))
 
 
@@ -144,43 +165,99 @@ def _summands(
     after = [(name, own) for name, own in numbers if name.endswith("'")]
     before = [(name, own) for name, own in numbers if not name.endswith("'")]
     for group in (after, before):
+        for name, own in group[:_MOST_PAIRED]:
+            ticks = np.quantile(own, np.linspace(0, 1, _PARTS + 1))
+            for place in range(1, _PARTS):
+                between = (float(ticks[place - 1]), float(ticks[place + 1]))
+                yield _distance(_Target(name, float(ticks[place]), own, between))
         for (one, left), (other, right) in combinations(group[:_MOST_PAIRED], 2):
             reads = (one.rstrip("'"), other.rstrip("'"))
             yield _Summand(f"{one} * {other}", reads, 2, left * right)
             yield _Summand(f"hypot({one}, {other})", reads, 2, np.hypot(left, right))
 
 
-def _chosen(inputs: np.ndarray, paid: np.ndarray, penalties: np.ndarray, half: np.ndarray) -> list[int]:
+def _distance(target: _Target) -> _Summand:
+    sign = "-" if target.at >= 0 else "+"
+    expression = f"abs({target.name} {sign} {_written(abs(target.at))})" if target.at else f"abs({target.name})"
+    return _Summand(expression, (target.name.rstrip("'"),), 1, np.abs(target.values - target.at), target=target)
+
+
+def _chosen(tried: list[_Summand], paid: np.ndarray, half: np.ndarray) -> list[_Summand]:
     """The summands, one after the other: each time the one that leaves least, as long as it helps in the other half."""
+    penalties = np.array([_PENALTIES[summand.tier] for summand in tried])
     # What the summands so far do not explain of the reward, and of the other summands.
-    fitted = inputs[half]
-    open_inputs = (fitted - fitted.mean(axis=0)) / np.maximum(fitted.std(axis=0), 1e-300)
+    open_inputs = np.stack([_standard(summand.values[half]) for summand in tried], axis=1)
     open_paid = paid[half] - paid[half].mean()
-    chosen: list[int] = []
+    directions: list[np.ndarray] = []
+    chosen: list[_Summand] = []
     error = float(np.sqrt(np.mean((paid[~half] - paid[half].mean()) ** 2)))
-    while len(chosen) < _MOST_SUMMANDS and error > 0.0:
+    while len(chosen) < _MOST_SUMMANDS and error > _ROUNDED * paid.std():
         sizes = (open_inputs**2).sum(axis=0)
-        # Of a summand that follows from the others only rounding is left.
-        usable = sizes > 1e-9 * len(open_paid)
+        # Of a summand that follows from the others only rounding is left. Several distances of one variable would draw
+        # any curve.
+        measured = {summand.target.name for summand in chosen if summand.target is not None}
+        usable = (sizes > 1e-9 * len(open_paid)) & [one.target is None or one.target.name not in measured for one in tried]
         explained = np.where(usable, (open_paid @ open_inputs) ** 2 / np.maximum(sizes, 1e-300), 0.0)
         left = np.maximum(open_paid @ open_paid - explained, 0.0) * penalties
         best = int(np.argmin(np.where(usable, left, np.inf)))
         if not usable[best]:
             break
-        now = _error(inputs[:, [*chosen, best]], paid, half, ~half)
+        summand, direction = tried[best], open_inputs[:, best]
+        if summand.target is not None:
+            summand = _nearby(summand.target, chosen, paid, half)
+            direction = _standard(summand.values[half])
+            for other in directions:
+                direction = direction - other * (other @ direction)
+        now = _error([*chosen, summand], paid, half, ~half)
         if now > _MIN_GAIN * error:
             break
-        chosen.append(best)
+        chosen.append(summand)
         error = now
-        direction = open_inputs[:, best] / np.sqrt(sizes[best])
+        direction = direction / np.sqrt(direction @ direction)
+        directions.append(direction)
         open_paid = open_paid - direction * (direction @ open_paid)
         open_inputs = open_inputs - np.outer(direction, direction @ open_inputs)
     # What came first may stand for what came later.
-    for at in list(chosen):
-        others = [other for other in chosen if other != at]
-        if others and _error(inputs[:, others], paid, half, ~half) * _MIN_GAIN < error:
-            chosen, error = others, _error(inputs[:, others], paid, half, ~half)
+    for summand in list(chosen):
+        others = [other for other in chosen if other is not summand]
+        if others and _error(others, paid, half, ~half) * _MIN_GAIN < error:
+            chosen, error = others, _error(others, paid, half, ~half)
     return chosen
+
+
+def _nearby(target: _Target, chosen: Sequence[_Summand], paid: np.ndarray, half: np.ndarray) -> _Summand:
+    """The distance from the number nearby that leaves least, in as few digits as can be."""
+
+    def at(number: float) -> tuple[float, _Summand]:
+        summand = _distance(replace(target, at=number))
+        return _error([*chosen, summand], paid, half, half), summand
+
+    low, high = target.between
+    # Golden-section search: the error has one lowest place there, as far as the row counts tell.
+    golden = (np.sqrt(5.0) - 1.0) / 2.0
+    inner = [high - golden * (high - low), low + golden * (high - low)]
+    errors = [at(number)[0] for number in inner]
+    for _ in range(_HALVINGS):
+        if errors[0] <= errors[1]:
+            high, inner, errors = inner[1], [0.0, inner[0]], [0.0, errors[0]]
+            inner[0] = high - golden * (high - low)
+            errors[0] = at(inner[0])[0]
+        else:
+            low, inner, errors = inner[0], [inner[1], 0.0], [errors[1], 0.0]
+            inner[1] = low + golden * (high - low)
+            errors[1] = at(inner[1])[0]
+    number = inner[int(errors[1] < errors[0])]
+    least = min(errors)
+    for digits in range(-3, 12):
+        error, summand = at(round(number, digits))
+        if error <= (1 + _ROUNDING) * least + _ROUNDED * paid.std():
+            return summand
+    return at(number)[1]
+
+
+def _standard(values: np.ndarray) -> np.ndarray:
+    standard: np.ndarray = (values - values.mean()) / max(float(values.std()), 1e-300)
+    return standard
 
 
 def _fit(inputs: np.ndarray, paid: np.ndarray) -> np.ndarray:
@@ -192,8 +269,9 @@ def _fit(inputs: np.ndarray, paid: np.ndarray) -> np.ndarray:
     return unscaled
 
 
-def _error(inputs: np.ndarray, paid: np.ndarray, fitted: np.ndarray, unseen: np.ndarray) -> float:
+def _error(summands: Sequence[_Summand], paid: np.ndarray, fitted: np.ndarray, unseen: np.ndarray) -> float:
     """The root mean square error in some rows of weights that were fitted to others."""
+    inputs = np.stack([summand.values for summand in summands], axis=1)
     weights = _fit(inputs[fitted], paid[fitted])
     return float(np.sqrt(np.mean((paid[unseen] - inputs[unseen] @ weights[:-1] - weights[-1]) ** 2)))
 
@@ -228,7 +306,7 @@ def _terms(summands: Sequence[_Summand], weights: np.ndarray, end: Optional[str]
         elif weight != 0.0:
             parts.setdefault(summand.reads, []).append((float(weight), summand.expression))
     terms = {" and ".join(reads): _sum(part) for reads, part in parts.items()}
-    if at_end is not None:
+    if at_end is not None and at_end != always:
         name = "survival" if abs(always) > abs(at_end) else "end"
         terms[name] = f"if({end}, {_written(at_end)}, {_written(always)})"
     elif always != 0.0:

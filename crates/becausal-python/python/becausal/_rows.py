@@ -98,7 +98,8 @@ def _with_rules(rows: Rows, views: Views, learned: Outcomes) -> Outcomes:
 
 def _with_formula(rows: Rows, views: Views, learned: Outcomes) -> Outcomes:
     """Outcomes with a formula in place of a reward that would be learned as a number."""
-    if not learned.learns_reward or learned.has_few_rewards:
+    names = {name for name, _ in views.state.variables + views.action.variables}
+    if not learned.learns_reward or learned.has_few_rewards or REMAINDER in names:
         return learned
     columns = schema_from(views, learned, "rows").columns
     of_role = {role: [column for column in columns if column["role"] == role] for role in ("state", "action", "next")}
