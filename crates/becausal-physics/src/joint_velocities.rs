@@ -3,6 +3,11 @@
 //! The point and the angle of a joint at a limit are solved together, as a 3 by 3 system. The sign
 //! of the angular impulse then decides whether the limit holds or lets go.
 
+#![expect(
+    clippy::inline_always,
+    reason = "in a step of a lander this is three quarters of the work"
+)]
+
 use crate::body::Body;
 use crate::joint::{Joint, JointImpulses, LimitState};
 use crate::joint_matrix::JointMatrix;
@@ -182,7 +187,7 @@ impl JointVelocity {
     /// these are. `records` are those of its iterations in one period from the same velocities.
     pub fn replayed<'a>(
         &self,
-        records: impl ExactSizeIterator<Item = &'a JointRecord> + Clone,
+        records: &(impl ExactSizeIterator<Item = &'a JointRecord> + Clone),
         most: usize,
     ) -> (JointImpulses, usize) {
         let only = if records.len() == 1 { records.clone().next() } else { None };

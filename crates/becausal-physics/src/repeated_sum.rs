@@ -10,6 +10,9 @@ const MANTISSA_BITS: u32 = 23;
 /// The lowest exponent, with its bias, of numbers that are not subnormal.
 const LOWEST_EXPONENT: u32 = 1;
 
+/// The highest exponent of finite numbers, with its bias.
+const HIGHEST_EXPONENT: u32 = 0xfe;
+
 /// With fewer additions left, adding is quicker than finding out.
 const FEW: usize = 4;
 
@@ -35,7 +38,7 @@ pub(crate) fn repeated_sum(start: f32, addend: f32, times: usize) -> f32 {
 /// The sum after some of the additions, at most `left`, that change it by the same amount, and how many these are.
 fn skip(sum: f32, addend: f32, left: usize) -> (f32, usize) {
     let exponent = (sum.to_bits() >> MANTISSA_BITS) & 0xff;
-    if exponent < LOWEST_EXPONENT + MANTISSA_BITS || exponent >= 0xfe {
+    if !(LOWEST_EXPONENT + MANTISSA_BITS..HIGHEST_EXPONENT).contains(&exponent) {
         return (sum, 0);
     }
     // The lowest number of the binade, and the distance of its numbers.

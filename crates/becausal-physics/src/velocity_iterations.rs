@@ -40,8 +40,8 @@ impl Island {
     /// Iterates until the velocities are those of an earlier iteration, and returns how many iterations ago that was;
     /// `None` when there are no more.
     fn iterate_until_repeated(&mut self, watch: &mut Watch) -> Option<usize> {
-        if let Some(period) = self.iterate_two_joints(watch) {
-            return period;
+        if let Some(slots) = self.hull_and_legs() {
+            return self.iterate_legs(slots, watch);
         }
         while watch.next_iteration() {
             self.iterate_velocities();
@@ -55,16 +55,24 @@ impl Island {
         None
     }
 
-    /// The same for three bodies that two joints hold together in the air, such as a lander; `None` for other islands.
+    /// The slots of three bodies that two joints hold together in the air, the one in the middle first, if that is all
+    /// there is.
+    fn hull_and_legs(&self) -> Option<[usize; 3]> {
+        let [first, second] = &self.joint_velocities[..] else { return None };
+        let ([hull, left], [same, right]) = (first.slots(), second.slots());
+        let alone = self.velocities.len() == 3 && self.contact_velocities.is_empty();
+        (alone && hull == same && left != right).then_some([hull, left, right])
+    }
+
+    /// The same for such bodies.
     ///
     /// Every operation waits for the one before it. Velocities that stay in registers need not wait for memory, too.
-    fn iterate_two_joints(&mut self, watch: &mut Watch) -> Option<Option<usize>> {
+    fn iterate_legs(
+        &mut self,
+        [hull, left, right]: [usize; 3],
+        watch: &mut Watch,
+    ) -> Option<usize> {
         let [first, second] = &mut self.joint_velocities[..] else { return None };
-        let ([hull, left], [same, right]) = (first.slots(), second.slots());
-        let is_it = hull == same && left != right && self.contact_velocities.is_empty();
-        if !is_it || self.velocities.len() != 3 {
-            return None;
-        }
         let [mut at_hull, mut at_left, mut at_right] =
             [hull, left, right].map(|slot| self.velocities[slot]);
         while watch.next_iteration() {
@@ -76,10 +84,10 @@ impl Island {
             let velocities = self.velocities.iter().flat_map(Velocity::numbers);
             let repeated = watch.repeats(velocities, &mut self.memory);
             if repeated.is_some() {
-                return Some(repeated);
+                return repeated;
             }
         }
-        Some(None)
+        None
     }
 
     /// One iteration.
@@ -117,13 +125,13 @@ impl Island {
             let mut periods = (remaining - period) / period;
             replayed.clear();
             for (at, joint) in self.joint_velocities.iter().enumerate() {
-                replayed.push(joint.replayed(own(at), periods));
+                replayed.push(joint.replayed(&own(at), periods));
                 periods = replayed[at].1;
             }
             for (at, joint) in self.joint_velocities.iter_mut().enumerate() {
                 let (impulses, reached) = replayed[at];
                 joint.impulses =
-                    if reached == periods { impulses } else { joint.replayed(own(at), periods).0 };
+                    if reached == periods { impulses } else { joint.replayed(&own(at), periods).0 };
             }
             done += periods * period;
         }
