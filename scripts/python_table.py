@@ -103,7 +103,7 @@ SUBJECTS = {
         "destination'": ["destination"], "paid": TAXI, "over": TAXI}),
     "doorkey": (doorkey, "MultiInputPolicy", 100_000, None),
     "hopper": ("Hopper-v5", "MlpPolicy", 30_000, None),
-    "lander": ("LunarLander-v3", "MlpPolicy", 300_000, None),
+    "lander": ("LunarLander-v3", "MlpPolicy", 1_000_000, None),
     "frozenlake": ("FrozenLake-v1", "MlpPolicy", 20_000, {
         "row'": ["row", "go"], "column'": ["column", "go"], "paid": LAKE, "over": LAKE}),
 }  # fmt: skip
