@@ -6,9 +6,6 @@ use super::frame::{Factor, Frame, Series};
 use super::reason::Reason;
 use becausal_core::schema::Role;
 
-/// A p-value below this leaves no doubt, whatever the threshold.
-const DECIDED: f64 = 1e-6;
-
 /// The reason why nothing could be found about each pair, `[output][input]`, where there is one.
 ///
 /// A reason only counts where nothing *was* found, unless it [overrides](Reason::overrides_p) the p-value.
@@ -56,7 +53,7 @@ fn unclear(finding: &Finding, frame: &Frame, effect: &str) -> Option<Reason> {
     let thresholds = &frame.thresholds;
     let low = finding.p <= thresholds.max_unclear_p && finding.most >= thresholds.min_strength;
     if low {
-        return (finding.p > DECIDED).then_some(Reason::Unclear);
+        return Some(Reason::Unclear);
     }
     if finding.is_slow {
         return Some(Reason::FewPieces);

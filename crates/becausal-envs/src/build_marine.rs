@@ -27,7 +27,7 @@ use super::build_marine_scene;
 use super::minerals::Minerals;
 use super::truth::{Parents, Truth};
 use becausal_core::Stream;
-use becausal_core::env::{Environment, EnvironmentError, StepResult, check_step};
+use becausal_core::env::{Environment, EnvironmentError, Onlooker, StepResult, check_step};
 use becausal_core::schema::Schema;
 
 pub(super) const SCHEMA: &str = include_str!("build_marine.toml");
@@ -325,12 +325,8 @@ impl Environment for BuildMarine {
     /// A step shows its noise, the fields that idle workers go to, if it was recorded: a worker that is idle
     /// is sent under every action. Where each worker is in its cycle counts among the rules, although no
     /// record shows it.
-    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
+    fn hide_noise(&mut self, recorded: Option<&[f64]>, _onlooker: Onlooker) -> bool {
         self.hidden = recorded.is_none();
-        true
-    }
-
-    fn shares_noise(&self) -> bool {
         true
     }
 

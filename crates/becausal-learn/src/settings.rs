@@ -106,6 +106,8 @@ settings! {
     balance: f64 = 1.0,
     /// Whether a number that persists under an action is predicted as its value before plus a change.
     persist: bool = true,
+    /// Whether numbers are read and predicted as the paper does it: their values alone, and normal distributions.
+    plain: bool = false,
     /// Width of the world model's contributions; 0 for `model_width`.
     hidden_width: usize = 0,
     /// Width of the world model's action embedding.

@@ -196,6 +196,7 @@ impl Training {
             annealed: settings.fit_annealed,
             balance: settings.balance,
             persist: settings.persist,
+            plain: settings.plain,
             seed: self.seed,
             progress: self.within_epoch(),
             ..ModelParams::default()

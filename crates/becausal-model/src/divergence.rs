@@ -20,6 +20,7 @@ impl Predicted {
     pub fn of(distribution: &Distribution, parameters: &[f32]) -> Self {
         match distribution {
             Distribution::Normal { .. }
+            | Distribution::Tailed { .. }
             | Distribution::Rounded { .. }
             | Distribution::Bounded { .. } => {
                 let own: f64 = distribution.deviation(parameters).unwrap_or(1.0);
@@ -79,7 +80,7 @@ mod tests {
             );
             let schema = Schema::parse(&text).expect("a schema");
             // A turn is 18 on the target's scale.
-            let targets = layout(&schema, |_, _, _| (Scale { mean: 0.0, scale: 2.0 }, 1.0));
+            let targets = layout(&schema, false, |_, _, _| (Scale { mean: 0.0, scale: 2.0 }, 1.0));
             let divergence = number(-8.5).divergence(&number(8.5), &targets[0]);
             let moved: f64 = apart / 2.0;
             assert!((divergence - moved * moved / 2.0).abs() < 1e-9, "{kind}: {divergence}");

@@ -9,6 +9,8 @@ use becausal_core::schema::{Circle, Kind, Role, Schema, Variable};
 use becausal_nn::{Block, Head, Shape};
 
 use super::inputs::{Encoded, Inputs};
+use super::magnitude::Magnitude;
+use super::staircase::Staircase;
 use super::target::{Scale, Target, layout};
 use super::turn::Turn;
 
@@ -16,28 +18,45 @@ use super::turn::Turn;
 const MAX_TABLE_ACTIONS: usize = 64;
 
 /// The conversion between transitions and the blocks of numbers of the networks.
+///
+/// A *plain* one reads numbers as they are and predicts them as normal distributions, as the paper does; otherwise they
+/// have [magnitudes](Magnitude) and [steps](Staircase) too, and distributions have tails.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Encoding {
     schema: Arc<Schema>,
+    plain: bool,
     /// The scale of each state and action slot.
     inputs: Vec<Scale>,
+    /// The magnitude of each state slot that is often at rest.
+    magnitudes: Vec<Option<Magnitude>>,
     /// Evenly spaced quantiles of each state slot, ascending.
     seen: Vec<Vec<f64>>,
     targets: Vec<Target>,
 }
 
-/// The numbers of an encoding in a file: inputs, states, targets; see
-/// [`Encoding::from_numbers`].
-pub type Numbers = (Vec<[f64; 2]>, Vec<Vec<f64>>, Vec<[f64; 3]>);
+/// The numbers of an encoding in a file.
+pub struct Numbers {
+    /// Whether it is plain.
+    pub plain: bool,
+    /// Mean and scale of each state and action slot.
+    pub inputs: Vec<[f64; 2]>,
+    /// The [magnitude](Magnitude) of each state slot, or nothing.
+    pub magnitudes: Vec<Vec<f64>>,
+    /// Quantiles of each state slot.
+    pub seen: Vec<Vec<f64>>,
+    /// Mean, scale and standard deviation of each target.
+    pub targets: Vec<[f64; 3]>,
+}
 
 impl Encoding {
     /// An encoding with the scales of these data.
     #[must_use]
-    pub fn of(data: &Transitions, watch: &Tracker<'_>) -> Self {
+    pub fn of(data: &Transitions, plain: bool, watch: &Tracker<'_>) -> Self {
         let schema = Arc::clone(data.schema());
         let (states, actions) = (schema.state_slots(), schema.action_slots());
         let column = |slot| data.column(slot).to_numbers();
         let mut inputs = Vec::new();
+        let mut magnitudes = Vec::new();
         let mut seen = Vec::new();
         for slot in states.start..actions.end {
             let mut values = column(slot);
@@ -53,6 +72,10 @@ impl Encoding {
                 Kind::Boolean | Kind::Categorical(_) => Scale { mean: 0.0, scale: 1.0 },
             });
             if states.contains(&slot) {
+                let scale = inputs.last().map_or(1.0, |scale: &Scale| scale.scale);
+                let is_continuous = matches!(schema.variable_of(slot).kind, Kind::Continuous(_));
+                let magnitude = (is_continuous && !plain).then(|| Magnitude::of(&values, scale));
+                magnitudes.push(magnitude.flatten());
                 seen.push(quantiles(values));
             }
             watch.advance(data.len() as f64, "");
@@ -78,24 +101,20 @@ impl Encoding {
             };
             (scale, of_values.scale)
         };
-        let targets = layout(&schema, scales);
-        Self { schema, inputs, seen, targets }
+        let targets = layout(&schema, plain, scales);
+        Self { schema, plain, inputs, magnitudes, seen, targets }
     }
 
-    /// An encoding from the numbers in a file: mean and scale of each input slot, quantiles of each
-    /// state slot, and mean, scale and standard deviation of each target.
-    ///
-    /// `None` if their number does not match the schema, or they are invalid.
+    /// An encoding from the numbers in a file; `None` if their number does not match the schema, or they are
+    /// invalid.
     #[must_use]
-    pub fn from_numbers(
-        schema: &Arc<Schema>,
-        inputs: &[[f64; 2]],
-        seen: &[Vec<f64>],
-        targets: &[[f64; 3]],
-    ) -> Option<Self> {
+    pub fn from_numbers(schema: &Arc<Schema>, numbers: &Numbers) -> Option<Self> {
+        let Numbers { plain, inputs, magnitudes, seen, targets } = numbers;
         let (states, actions) = (schema.state_slots(), schema.action_slots());
         let outputs = schema.outcome_slots().len() + schema.next_slots().len();
-        let complete = inputs.len() == actions.end && seen.len() == states.len();
+        let complete = inputs.len() == actions.end
+            && seen.len() == states.len()
+            && magnitudes.len() == states.len();
         let sorted = |values: &Vec<f64>| !values.is_empty() && values.is_sorted();
         let scales = inputs.iter().map(|s| s[1]).chain(targets.iter().flat_map(|t| [t[1], t[2]]));
         let positive = scales.into_iter().all(|scale| scale.is_finite() && scale > 0.0);
@@ -106,21 +125,35 @@ impl Encoding {
             return None;
         }
         let mut each = targets.iter();
-        let targets = layout(schema, |_, _, _| {
+        let targets = layout(schema, *plain, |_, _, _| {
             let [mean, scale, spread] = *each.next().expect("one entry per output");
             (Scale { mean, scale }, spread)
         });
         let inputs = inputs.iter().map(|&[mean, scale]| Scale { mean, scale }).collect();
-        let (schema, seen) = (Arc::clone(schema), seen.to_vec());
-        Some(Self { schema, inputs, seen, targets })
+        let magnitude = |numbers: &Vec<f64>| match numbers[..] {
+            [] => Some(None),
+            _ => Some(Some(Magnitude::from_numbers(numbers[..].try_into().ok()?)?)),
+        };
+        let magnitudes = magnitudes.iter().map(magnitude).collect::<Option<_>>()?;
+        let (schema, seen) = (Arc::clone(schema), seen.clone());
+        Some(Self { schema, plain: *plain, inputs, magnitudes, seen, targets })
     }
 
     /// The numbers to store in a file; see [`from_numbers`](Self::from_numbers).
     #[must_use]
     pub fn to_numbers(&self) -> Numbers {
-        let inputs = self.inputs.iter().map(|s| [s.mean, s.scale]).collect();
-        let target = |t: &Target| [t.scale.mean, t.scale.scale, t.spread];
-        (inputs, self.seen.clone(), self.targets.iter().map(target).collect())
+        let magnitude = |magnitude: &Option<Magnitude>| {
+            magnitude.map_or_else(Vec::new, |magnitude| magnitude.to_numbers().to_vec())
+        };
+        Numbers {
+            plain: self.plain,
+            inputs: self.inputs.iter().map(|s| [s.mean, s.scale]).collect(),
+            magnitudes: self.magnitudes.iter().map(magnitude).collect(),
+            seen: self.seen.clone(),
+            targets: (self.targets.iter())
+                .map(|t| [t.scale.mean, t.scale.scale, t.spread])
+                .collect(),
+        }
     }
 
     /// The schema.
@@ -151,13 +184,43 @@ impl Encoding {
     /// The number of features of the widest variable of a role.
     #[must_use]
     pub fn features(&self, role: Role) -> usize {
-        self.schema.of_role(role).map(features).max().unwrap_or(1)
+        let width = |(variable, first): (&Variable, usize)| {
+            features(variable, self.plain) + self.magnitudes_of(variable, first).count()
+        };
+        self.variables(role).map(width).max().unwrap_or(1)
     }
 
-    /// The number of features of a state variable: its elements, two for each on a circle, or its labels.
+    /// The number of features of a state variable that can be exchanged: its elements, two for each on a circle, or its
+    /// labels. [Magnitudes](Self::magnitudes) come after them and follow from them.
     #[must_use]
     pub fn features_of(&self, state: usize) -> usize {
-        self.schema.of_role(Role::State).nth(state).map_or(0, features)
+        let variable = self.schema.of_role(Role::State).nth(state);
+        variable.map_or(0, |variable| features(variable, self.plain))
+    }
+
+    /// Computes the magnitudes among the features `[rows, features]` of a state variable from the others.
+    pub fn magnitudes(&self, state: usize, features: &mut [f32]) {
+        let columns = self.features(Role::State);
+        let Some((variable, first)) = self.variables(Role::State).nth(state) else { return };
+        for row in features.chunks_exact_mut(columns) {
+            let (values, magnitudes) = row.split_at_mut(variable.elements());
+            let of_elements = self.magnitudes_of(variable, first).zip(magnitudes);
+            for ((element, magnitude), into) in of_elements {
+                let scale = self.inputs[first + element];
+                *into = magnitude.feature(scale.mean + scale.scale * f64::from(values[element]));
+            }
+        }
+    }
+
+    /// The elements of a variable that have a magnitude.
+    fn magnitudes_of(
+        &self,
+        variable: &Variable,
+        first: usize,
+    ) -> impl Iterator<Item = (usize, Magnitude)> {
+        let slots = first..first + variable.elements();
+        let of_slot = |slot| self.magnitudes.get(slot).copied().flatten();
+        slots.map(of_slot).enumerate().filter_map(|(at, magnitude)| Some((at, magnitude?)))
     }
 
     /// The variables of a role, each with its first slot.
@@ -370,18 +433,29 @@ impl Encoding {
                 into[2 * element..][..2].copy_from_slice(&turn.features(value));
                 continue;
             }
+            if let Some(staircase) = Staircase::of(variable).filter(|_| !self.plain) {
+                let into = &mut into[element * (1 + Staircase::FEATURES)..];
+                into[0] = single(scale.apply(value));
+                staircase.features(value, &mut into[1..]);
+                continue;
+            }
             into[element] = single(scale.apply(value));
+        }
+        for (at, (element, magnitude)) in self.magnitudes_of(variable, first).enumerate() {
+            into[variable.elements() + at] = magnitude.feature(value(first + element));
         }
     }
 }
 
-/// The number of features of a variable.
-fn features(variable: &Variable) -> usize {
-    match &variable.kind {
-        Kind::Categorical(labels) => labels.len() * variable.elements(),
-        Kind::Circular(_) => 2 * variable.elements(),
-        _ => variable.elements(),
-    }
+/// The number of features of a variable, without its magnitudes.
+pub(super) fn features(variable: &Variable, plain: bool) -> usize {
+    let each = match &variable.kind {
+        Kind::Categorical(labels) => labels.len(),
+        Kind::Circular(_) => 2,
+        _ if !plain && Staircase::of(variable).is_some() => 1 + Staircase::FEATURES,
+        _ => 1,
+    };
+    each * variable.elements()
 }
 
 pub(super) fn single(value: f64) -> f32 {

@@ -9,7 +9,7 @@ use becausal_core::Stream;
 use becausal_core::schema::Schema;
 use becausal_nn::{Block, Shape};
 
-use super::encoding::Encoding;
+use super::encoding::{Encoding, Numbers};
 use super::kept::Kept;
 use super::member::{Member, ModelKind};
 use super::network::Sizes;
@@ -19,7 +19,7 @@ use super::world_model::WorldModel;
 use becausal_nn::{WeightsError, WeightsFormat, take_blocks};
 
 const FORMAT: WeightsFormat =
-    WeightsFormat { noun: "world model", version: 3, maker: "becausal fit" };
+    WeightsFormat { noun: "world model", version: 4, maker: "becausal fit" };
 
 impl WorldModel {
     /// Writes the model into a folder. If the process is killed, the previous model stays intact.
@@ -59,12 +59,14 @@ impl WorldModel {
     }
 
     fn fields(&self) -> Map<String, Value> {
-        let (inputs, seen, targets) = self.encoding.to_numbers();
+        let Numbers { plain, inputs, magnitudes, seen, targets } = self.encoding.to_numbers();
         let Sizes { encoder, hidden, action, key } = self.sizes;
         let parents: Vec<&[usize]> =
             (0..self.structure.effects()).map(|effect| self.structure.parents(effect)).collect();
         let sizes = json!({ "encoder": encoder, "hidden": hidden, "action": action, "key": key });
-        let scales = json!({ "inputs": inputs, "seen": seen, "targets": targets });
+        let scales = json!({
+            "plain": plain, "inputs": inputs, "magnitudes": magnitudes, "seen": seen, "targets": targets,
+        });
         [
             ("kind", json!(self.kind.name())),
             ("members", json!(self.members.len())),
@@ -109,10 +111,14 @@ impl Described {
         }
         let scales = &manifest["normalisation"];
         let encoding = (|| {
-            let inputs: Vec<[f64; 2]> = numbers(&scales["inputs"])?;
-            let seen: Vec<Vec<f64>> = numbers(&scales["seen"])?;
-            let targets: Vec<[f64; 3]> = numbers(&scales["targets"])?;
-            Encoding::from_numbers(schema, &inputs, &seen, &targets)
+            let stored = Numbers {
+                plain: scales["plain"].as_bool()?,
+                inputs: numbers(&scales["inputs"])?,
+                magnitudes: numbers(&scales["magnitudes"])?,
+                seen: numbers(&scales["seen"])?,
+                targets: numbers(&scales["targets"])?,
+            };
+            Encoding::from_numbers(schema, &stored)
         })();
         let kind = manifest["kind"].as_str().and_then(ModelKind::of);
         Ok(Self {

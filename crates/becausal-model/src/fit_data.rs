@@ -39,7 +39,7 @@ impl FitData {
         let split = data.split_episodes(params.held_out, &mut Stream::keyed(params.seed, &[0]));
         let train = data.select_episodes(&split.train);
         let held_out = data.select_episodes(&split.held_out);
-        let encoding = Arc::new(Encoding::of(&train, &watch));
+        let encoding = Arc::new(Encoding::of(&train, params.plain, &watch));
         let train_rows = encoding.encode_all(&train, &watch);
         let held_out_rows = encoding.encode_all(&held_out, &watch);
         if watch.is_stopped() {

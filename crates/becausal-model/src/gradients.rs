@@ -112,7 +112,7 @@ fn member(kind: ModelKind, encoding: &Arc<Encoding>, case: &Case, seed: u64) -> 
 #[test]
 fn gradients_agree_with_finite_differences() {
     let data = data();
-    let encoding = Arc::new(Encoding::of(&data, &Tracker::unheard()));
+    let encoding = Arc::new(Encoding::of(&data, false, &Tracker::unheard()));
     let case = Case::new(&data, &encoding);
     for kind in ModelKind::ALL {
         let mut member = member(kind, &encoding, &case, 3);
@@ -152,7 +152,7 @@ fn gradients_agree_with_finite_differences() {
 #[test]
 fn gradients_do_not_depend_on_the_number_of_threads() {
     let data = data();
-    let encoding = Arc::new(Encoding::of(&data, &Tracker::unheard()));
+    let encoding = Arc::new(Encoding::of(&data, false, &Tracker::unheard()));
     let case = Case::new(&data, &encoding);
     let gradients = |seed: u64| {
         let member = member(ModelKind::Causal, &encoding, &case, seed);

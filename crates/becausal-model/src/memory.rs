@@ -1,7 +1,8 @@
 //! How much memory a fit takes, estimated before anything is allocated.
 
-use becausal_core::schema::{Kind, Role, Schema, Variable};
+use becausal_core::schema::{Role, Schema, Variable};
 
+use super::encoding::features;
 use super::network::Sizes;
 use super::train::ModelParams;
 
@@ -21,7 +22,7 @@ impl ModelParams {
         let count = |role| schema.of_role(role).count() as f64;
         let (states, actions) = (count(Role::State), count(Role::Action));
         let effects = states + count(Role::Outcome);
-        let widest = |role| schema.of_role(role).map(features).fold(1.0, f64::max);
+        let widest = |role| schema.of_role(role).map(inputs).fold(1.0, f64::max);
         let outputs = schema.variables().iter().filter(|v| v.role != Role::Action).map(outputs);
         let (features, actions_features) = (widest(Role::State), widest(Role::Action));
         let outputs = outputs.fold(1.0, f64::max);
@@ -48,19 +49,14 @@ impl ModelParams {
     }
 }
 
-/// The inputs that a variable needs.
-fn features(variable: &Variable) -> f64 {
-    let each = match &variable.kind {
-        Kind::Categorical(labels) => labels.len(),
-        Kind::Circular(_) => 2,
-        _ => 1,
-    };
-    each as f64 * variable.elements() as f64
+/// The inputs that a variable needs at most: each number may have a magnitude too.
+fn inputs(variable: &Variable) -> f64 {
+    (features(variable, false) + variable.elements()) as f64
 }
 
 /// The parameters of a variable's distribution.
 fn outputs(variable: &Variable) -> f64 {
-    features(variable).max(2.0 * variable.elements() as f64)
+    features(variable, false).max(2 * variable.elements()) as f64
 }
 
 #[cfg(test)]

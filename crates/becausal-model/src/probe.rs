@@ -1,6 +1,7 @@
 //! Measures which inputs a network uses, by the loss of likelihood without them.
 
 use std::collections::BTreeMap;
+use std::f64::consts::LN_2;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,6 +12,7 @@ use rayon::prelude::*;
 
 use super::encoding::Encoding;
 use super::inputs::{Encoded, Inputs};
+use super::label_entropy::label_entropy;
 use super::member::{Member, ModelKind};
 use super::network::{self, CausalNetwork};
 use super::structure::Structure;
@@ -20,7 +22,7 @@ use super::target::Target;
 pub(super) const TOLERANCE: f64 = 0.02;
 
 /// A mean loss below this, in nats per row, is negligible: an influence by effect of 0.1, which is
-/// 1 - exp(-2 * 0.0527).
+/// 1 - exp(-2 * 0.0527). Of labels with less to know than a fair coin it is the same share.
 const NEGLIGIBLE_NATS: f64 = 0.0527;
 
 /// A loss of a row above this, in nats, is large.
@@ -44,6 +46,8 @@ pub(super) struct Probe {
     /// The number of pairs of an effect and a parent.
     pairs: usize,
     replacements: Vec<Replacement>,
+    /// The mean loss, in nats per row, below which a parent does not matter: `[effects * distinct actions]`.
+    negligible: Vec<f64>,
 }
 
 /// Other values of a parent, the same for all effects beside whose other parents it is replaced.
@@ -87,14 +91,20 @@ impl Probe {
         };
         let alike: Vec<_> = alike.into_iter().collect();
         let replacements = alike.into_par_iter().map(replacement).collect();
-        Self { encoding: Arc::clone(encoding), rows, pairs, replacements }
+        let actions = if rows.inputs.table { rows.inputs.actions.shape.rows } else { 1 };
+        let negligible = (0..structure.effects() * actions).map(|at| {
+            #[expect(clippy::cast_possible_truncation, reason = "few actions")]
+            negligible(label_entropy(encoding, &rows, at / actions, (at % actions) as u32))
+        });
+        let negligible = negligible.collect();
+        Self { encoding: Arc::clone(encoding), rows, pairs, replacements, negligible }
     }
 
     /// The parents that do not matter to a network under an action: `[effects, distinct actions,
     /// states]`. `None` without a table of actions.
     ///
-    /// A parent does not matter if its mean loss plus a standard error is below
-    /// [`NEGLIGIBLE_NATS`], unless a few rows have a large loss. A discovered parent that matters
+    /// A parent does not matter if its mean loss plus a standard error is negligible, unless a few rows have a
+    /// large loss. A discovered parent that matters
     /// under no action is kept under all actions: its influence is weak, but it exists.
     ///
     /// Parents that are tried in addition to discovered ones matter in few rows, otherwise
@@ -125,7 +135,8 @@ impl Probe {
                     let rows = losses.iter().zip(inputs.action_of.iter());
                     let losses = rows.filter(|(_, of)| **of as usize == action);
                     let losses: Vec<f64> = losses.map(|(loss, _)| *loss).collect();
-                    upper_mean(&losses) < NEGLIGIBLE_NATS && !is_rare_but_strong(&losses)
+                    let negligible = self.negligible[effect * actions + action];
+                    upper_mean(&losses) < negligible && !is_rare_but_strong(&losses)
                 })
                 .collect();
             if found && negligible.iter().all(|&negligible| negligible) {
@@ -233,6 +244,13 @@ pub(super) fn likelihoods(
     sums
 }
 
+/// The mean loss below which a parent does not matter, given the entropy of an effect that is a label. Labels that do not
+/// vary teach nothing either way.
+fn negligible(entropy: Option<f64>) -> f64 {
+    let share = entropy.filter(|&entropy| entropy > 0.0).map_or(1.0, |entropy| entropy / LN_2);
+    NEGLIGIBLE_NATS * share.min(1.0)
+}
+
 /// The mean plus a standard error; infinite for fewer than ten numbers.
 fn upper_mean(numbers: &[f64]) -> f64 {
     let count = numbers.len() as f64;
@@ -310,13 +328,14 @@ fn exchange(
             exchanged[row * columns + column] = value;
         }
     }
+    encoding.magnitudes(state, &mut exchanged);
     exchanged
 }
 
 /// The log-likelihood of a value, with the standard deviation widened by [`TOLERANCE`].
 fn tolerant(target: &Target, parameters: &[f32], value: f64) -> f64 {
     match target.head.distribution {
-        distribution @ Distribution::Normal { .. } => {
+        distribution @ (Distribution::Normal { .. } | Distribution::Tailed { .. }) => {
             let deviation = distribution.deviation(parameters).unwrap_or(1.0);
             let deviation = deviation.hypot(TOLERANCE);
             let z = target.error(value, f64::from(parameters[0])) / deviation;
@@ -345,7 +364,7 @@ mod tests {
     fn a_value_across_the_end_of_a_circle_is_as_likely_as_by_any_other_way_of_writing() {
         let text = "name = \"Dial\"\n[state]\nx = { kind = \"circular\", period = 36 }\n[action]\na = { kind = \"boolean\" }\n";
         let schema = Schema::parse(text).expect("a schema");
-        let targets = layout(&schema, |_, _, _| (Scale { mean: 0.0, scale: 2.0 }, 1.0));
+        let targets = layout(&schema, false, |_, _, _| (Scale { mean: 0.0, scale: 2.0 }, 1.0));
         let likely = |value: f64| tolerant(&targets[0], &[8.5, 0.0], value);
         assert!((likely(-8.5) - likely(9.5)).abs() < 1e-9);
         assert!(likely(-8.5) > likely(7.0));
@@ -372,7 +391,7 @@ mod tests {
             data.push(&Row { state, action, outcomes, next, reward, terminated, truncated });
         }
         let (nobody, watch) = (Listener::NOBODY, Tracker::unheard());
-        let encoding = Arc::new(Encoding::of(&data, &watch));
+        let encoding = Arc::new(Encoding::of(&data, false, &watch));
         let structure = Arc::new(Structure::full(data.schema()));
         let persistence = Persistence::of_all(4);
         let (kind, sizes) = (ModelKind::Causal, Sizes::default());

@@ -35,7 +35,7 @@ impl WorldModel {
     ) -> Result<Self, FitError> {
         check(data, &Tracker::unheard())?;
         let structure = Arc::new(structure_of(data, kind, structure));
-        let encoding = Arc::new(Encoding::of(data, &Tracker::unheard()));
+        let encoding = Arc::new(Encoding::of(data, options.plain, &Tracker::unheard()));
         let persistence =
             Persistence::asked(options.persist, data, &encoding, &structure, &Listener::NOBODY);
         let member = |at| {

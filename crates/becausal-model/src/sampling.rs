@@ -95,7 +95,8 @@ impl WorldModel {
             for (at, target) in targets.iter().enumerate() {
                 let distribution = target.head.distribution;
                 distribution.draw(stream, &mut noise);
-                if matches!(distribution, Distribution::Normal { .. }) {
+                if matches!(distribution, Distribution::Normal { .. } | Distribution::Tailed { .. })
+                {
                     noise[0] *= factor;
                 }
                 let value = distribution.value(target.head.parameters(outputs, row), &noise);

@@ -219,7 +219,7 @@ impl Sums {
                 })
                 .collect();
             sums.log_likelihood += log_mean(&logs);
-            if matches!(distribution, Distribution::Normal { .. }) {
+            if matches!(distribution, Distribution::Normal { .. } | Distribution::Tailed { .. }) {
                 sums.log_likelihood -= target.scale.scale.ln();
             }
             if let Some(likeliest) = likeliest(&distribution, &each) {

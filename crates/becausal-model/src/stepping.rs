@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use becausal_core::env::typical_actions;
 use becausal_core::progress::Tracker;
 use becausal_core::schema::{Role, Schema};
 use becausal_core::trajectory::Step;
 use becausal_core::{Stream, Transitions};
 use becausal_nn::{Block, Distribution, Head};
 
-use super::coupling::Coupling;
+use super::coupling::{Coupling, Relation};
 use super::dynamics::{Dynamics, Noise, PossibleNoise, Prediction, Situation};
 use super::encoding::single;
 use super::influence::Influence;
@@ -20,6 +21,10 @@ use super::world_model::WorldModel;
 
 /// The seed of the values that replace others to measure effects: the same question has the same answer.
 const EFFECT_SEED: u64 = 0;
+
+/// The most combinations of numbers that are asked which of them has the least noise. With more, the recorded action
+/// and the one taken are compared alone.
+const MAX_STRENGTHS: usize = 16;
 
 /// Deviations in the noise of a target.
 const DEVIATIONS: usize = 2;
@@ -202,9 +207,11 @@ impl WorldModel {
         (0..self.members.len()).map(|member| self.outputs_for(member, &inputs)).collect()
     }
 
-    /// The states and actions of steps, then every action in every of these states.
+    /// The states and actions of steps, then every action in every of these states; of actions that are numbers, their
+    /// bounds and the middle.
     fn own_and_other_actions(&self, steps: &[&Step]) -> Inputs {
-        let table = self.encoding.action_table().unwrap_or_default();
+        let table = self.encoding.action_table();
+        let table = table.unwrap_or_else(|| typical_actions(self.schema(), MAX_STRENGTHS));
         let own = steps.iter().map(|step| (&step.state[..], &step.action[..]));
         let others =
             steps.iter().flat_map(|step| table.iter().map(|other| (&step.state[..], &other[..])));
@@ -290,8 +297,8 @@ impl WorldModel {
             results.push(match distribution.deviation(parameters) {
                 Some(deviation) => {
                     let coupling = Coupling { recorded: deviations[0], least: deviations[1] };
-                    let same_action = self.acts_alike(target.effect, recorded_action, action);
-                    let carried = coupling.correlation(deviation, same_action);
+                    let relation = self.relation(target.effect, recorded_action, action);
+                    let carried = coupling.correlation(deviation, relation);
                     let open = noise.open().map_or(0.0, |open| open[at]);
                     let rest = (1.0 - carried * carried).max(0.0).sqrt();
                     distribution.value(parameters, &[own[0] * carried + open * rest])
@@ -361,13 +368,23 @@ impl WorldModel {
         }
     }
 
-    /// Whether two actions are the same in every action variable that an effect depends on.
-    fn acts_alike(&self, effect: usize, left: &[f64], right: &[f64]) -> bool {
+    /// How two actions compare in the action variables that an effect depends on.
+    fn relation(&self, effect: usize, left: &[f64], right: &[f64]) -> Relation {
         let schema = self.schema();
         let parents = self.structure.parents(effect);
-        let differ = schema.action_slots().zip(left.iter().zip(right)).filter(|(_, (l, r))| l != r);
-        // Variables are states, then actions, as causes are.
-        differ.map(|(slot, _)| schema.slots()[slot].variable).all(|cause| !parents.contains(&cause))
+        let mut relation = Relation::SameAction;
+        for (slot, _) in
+            schema.action_slots().zip(left.iter().zip(right)).filter(|(_, (l, r))| l != r)
+        {
+            // Variables are states, then actions, as causes are.
+            if parents.contains(&schema.slots()[slot].variable) {
+                if schema.variable_of(slot).kind.is_label() {
+                    return Relation::OtherAction;
+                }
+                relation = Relation::OtherStrength;
+            }
+        }
+        relation
     }
 
     /// Numbers in the noise of a step: for every target its own noise and the deviations of its

@@ -106,9 +106,10 @@ pub(super) fn place(targets: &[Target], outputs: &Block, values: &mut Block) {
 }
 
 /// The targets, effect by effect. `scale` returns the scale and the standard deviation of a slot,
-/// given the slot of the value before and whether it is a number.
+/// given the slot of the value before and whether it is a number. See [`Encoding`](super::encoding::Encoding) for `plain`.
 pub(super) fn layout(
     schema: &Schema,
+    plain: bool,
     mut scale: impl FnMut(usize, Option<usize>, bool) -> (Scale, f64),
 ) -> Vec<Target> {
     let mut targets = Vec::new();
@@ -128,8 +129,11 @@ pub(super) fn layout(
             };
             let (scale, spread) = scale(slot, before, numeric);
             let distribution = match &variable.kind {
-                Kind::Continuous(_) | Kind::Circular(_) => {
+                Kind::Continuous(_) | Kind::Circular(_) if plain => {
                     Distribution::Normal { floor: MIN_DEVIATION }
+                }
+                Kind::Continuous(_) | Kind::Circular(_) => {
+                    Distribution::Tailed { floor: MIN_DEVIATION }
                 }
                 Kind::Integer(_) => {
                     Distribution::Rounded { half: 0.5 / scale.scale, floor: MIN_DEVIATION }

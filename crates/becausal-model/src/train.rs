@@ -65,6 +65,10 @@ pub struct ModelParams {
     /// Whether a number that persists under an action is predicted as its value before plus a change
     /// (`persistence.rs`); otherwise all that is known of it goes through the influence weights.
     pub persist: bool,
+    /// Whether numbers are read and predicted as the paper does it: their values alone, and normal distributions. Otherwise
+    /// a throttle is also read as the steps that it is above, a number that is often at rest by its order of magnitude, and
+    /// distributions have exponential tails.
+    pub plain: bool,
     /// The share of the steps during which the influence weights are held constant; 0 to learn them from
     /// the start.
     pub hold: f64,
@@ -98,6 +102,7 @@ impl Default for ModelParams {
             annealed: true,
             balance: 1.0,
             persist: true,
+            plain: false,
             hold: 0.4,
             prune: 0.4,
             held_out: 0.1,
@@ -129,6 +134,7 @@ impl ModelParams {
             annealed: false,
             balance: 0.0,
             persist: false,
+            plain: true,
             hold: 0.0,
             prune: 1.0,
             patience: usize::MAX,

@@ -17,6 +17,12 @@ pub enum Distribution {
         /// The minimum standard deviation.
         floor: f64,
     },
+    /// A normal distribution whose tails are exponential from two standard deviations on: a surprise at a contact weighs
+    /// as much as its size, not as its square (Huber 1964). The same parameters; the scale is that of the middle.
+    Tailed {
+        /// The minimum standard deviation.
+        floor: f64,
+    },
     /// A whole number: a rounded normal. The value v represents the interval v - half to v + half.
     Rounded {
         /// Half the distance from one whole number to the next, in the units of the mean.
@@ -35,14 +41,20 @@ pub enum Distribution {
     },
 }
 
-use Distribution::{Bernoulli, Bounded, Categorical, Normal, Rounded};
+use Distribution::{Bernoulli, Bounded, Categorical, Normal, Rounded, Tailed};
+
+/// Where the tails of [`Tailed`] begin, in standard deviations. Of normal noise one value in 22 is beyond it.
+const TAIL: f64 = 2.0;
+
+/// What the density of [`Tailed`] would sum to without its constant: 2 Phi(2) - 1 in the middle and 2 phi(2) / 2 in the tails.
+const MASSES: [f64; 2] = [0.954_499_736_103_641_6, 0.053_990_966_513_188_06];
 
 impl Distribution {
     /// The number of its parameters.
     #[must_use]
     pub fn parameters(&self) -> usize {
         match self {
-            Normal { .. } | Rounded { .. } | Bounded { .. } => 2,
+            Normal { .. } | Tailed { .. } | Rounded { .. } | Bounded { .. } => 2,
             Bernoulli => 1,
             Categorical(labels) => *labels,
         }
@@ -61,8 +73,8 @@ impl Distribution {
     #[must_use]
     pub fn chance(&self, parameters: &[f32], value: f64) -> Option<f64> {
         match self {
-            Self::Normal { .. } | Self::Rounded { .. } | Self::Bounded { .. } => None,
-            Self::Bernoulli | Self::Categorical(_) => {
+            Normal { .. } | Tailed { .. } | Rounded { .. } | Bounded { .. } => None,
+            Bernoulli | Categorical(_) => {
                 let mut slopes = vec![0.0; self.parameters()];
                 Some(self.log_likelihood(parameters, value, &mut slopes).exp())
             }
@@ -73,6 +85,7 @@ impl Distribution {
     pub fn log_likelihood(&self, parameters: &[f32], value: f64, derivatives: &mut [f32]) -> f64 {
         match *self {
             Normal { floor } => log_normal(scale(parameters, floor), value, derivatives),
+            Tailed { floor } => log_tailed(scale(parameters, floor), value, derivatives),
             Rounded { half, floor } => {
                 log_rounded(scale(parameters, floor), half, value, derivatives)
             }
@@ -95,7 +108,7 @@ impl Distribution {
             }
             Bounded { floor } => {
                 let raw = arc_tanh(value);
-                let inner = Normal { floor }.log_likelihood(parameters, raw, derivatives);
+                let inner = log_normal(scale(parameters, floor), raw, derivatives);
                 // d tanh(raw) = 1 - tanh^2 = 4 / (e^raw + e^-raw)^2
                 inner - 2.0 * (std::f64::consts::LN_2 - raw - softplus(-2.0 * raw))
             }
@@ -114,6 +127,10 @@ impl Distribution {
                 let scale = scale(parameters, floor);
                 (log_normal(scale, value, derivatives), Some(scale.1))
             }
+            Tailed { floor } => {
+                let scale = scale(parameters, floor);
+                (log_tailed(scale, value, derivatives), Some(scale.1))
+            }
             Rounded { half, floor } => {
                 let scale = scale(parameters, floor);
                 let uncertainty = scale.1.hypot(rounding(half));
@@ -130,7 +147,7 @@ impl Distribution {
     #[must_use]
     pub fn mode(&self, parameters: &[f32]) -> f64 {
         match self {
-            Normal { .. } | Rounded { .. } => f64::from(parameters[0]),
+            Normal { .. } | Tailed { .. } | Rounded { .. } => f64::from(parameters[0]),
             Bernoulli => f64::from(u8::from(parameters[0] > 0.0)),
             Categorical(labels) => largest(parameters[..*labels].iter().map(|&p| f64::from(p))),
             Bounded { .. } => f64::from(parameters[0]).tanh(),
@@ -150,7 +167,7 @@ impl Distribution {
     #[must_use]
     pub fn deviation(&self, parameters: &[f32]) -> Option<f64> {
         match *self {
-            Normal { floor } | Rounded { floor, .. } | Bounded { floor } => {
+            Normal { floor } | Tailed { floor } | Rounded { floor, .. } | Bounded { floor } => {
                 Some(scale(parameters, floor).1)
             }
             Bernoulli | Categorical(_) => None,
@@ -167,11 +184,11 @@ impl Distribution {
         self.deviation(parameters).map(|deviation| deviation.hypot(rounding))
     }
 
-    /// The entropy in nats; for [`Bounded`](Self::Bounded) that of the underlying normal. Writes
-    /// its derivatives with respect to the parameters.
+    /// The entropy in nats; for [`Bounded`](Self::Bounded) that of the underlying normal, for [`Tailed`](Self::Tailed) that
+    /// of the normal without its tails. Writes its derivatives with respect to the parameters.
     pub fn entropy(&self, parameters: &[f32], derivatives: &mut [f32]) -> f64 {
         match *self {
-            Normal { floor } | Rounded { floor, .. } | Bounded { floor } => {
+            Normal { floor } | Tailed { floor } | Rounded { floor, .. } | Bounded { floor } => {
                 let (_, deviation, slope) = scale(parameters, floor);
                 write(derivatives, [0.0, slope / deviation]);
                 deviation.ln() - log_normal_density(0.0) + 0.5
@@ -199,7 +216,7 @@ impl Distribution {
     /// one with `parameters`. Writes its derivatives with respect to `parameters`.
     pub fn divergence(&self, before: &[f32], parameters: &[f32], derivatives: &mut [f32]) -> f64 {
         match *self {
-            Normal { floor } | Rounded { floor, .. } | Bounded { floor } => {
+            Normal { floor } | Tailed { floor } | Rounded { floor, .. } | Bounded { floor } => {
                 let (old_mean, old, _) = scale(before, floor);
                 let (mean, deviation, slope) = scale(parameters, floor);
                 let square = (old * old + (mean - old_mean).powi(2)) / (deviation * deviation);
@@ -234,6 +251,7 @@ impl Distribution {
         for value in &mut noise[..self.noises()] {
             *value = match self {
                 Normal { .. } | Rounded { .. } | Bounded { .. } => stream.normal(),
+                Tailed { .. } => draw_tailed(stream),
                 Bernoulli => logistic_quantile(stream.unit()),
                 Categorical(_) => gumbel_quantile(stream.unit()),
             };
@@ -245,7 +263,7 @@ impl Distribution {
     #[must_use]
     pub fn value(&self, parameters: &[f32], noise: &[f64]) -> f64 {
         match *self {
-            Normal { floor } | Rounded { floor, .. } => {
+            Normal { floor } | Tailed { floor } | Rounded { floor, .. } => {
                 let (mean, deviation, _) = scale(parameters, floor);
                 mean + deviation * noise[0]
             }
@@ -284,7 +302,7 @@ impl Distribution {
         noise: &mut [f64],
     ) {
         match *self {
-            Normal { floor } => {
+            Normal { floor } | Tailed { floor } => {
                 let (mean, deviation, _) = scale(parameters, floor);
                 noise[0] = (value - mean) / deviation;
             }
@@ -337,6 +355,34 @@ fn log_normal(
     let z = (value - mean) / deviation;
     write(derivatives, [z / deviation, (z * z - 1.0) / deviation * slope]);
     log_normal_density(z) - deviation.ln()
+}
+
+/// The log-likelihood of a value under a [`Tailed`] distribution with this [`scale`].
+fn log_tailed(
+    (mean, deviation, slope): (f64, f64, f64),
+    value: f64,
+    derivatives: &mut [f32],
+) -> f64 {
+    let z = (value - mean) / deviation;
+    let pull = z.clamp(-TAIL, TAIL);
+    write(derivatives, [pull / deviation, (z * pull - 1.0) / deviation * slope]);
+    let mass = MASSES[0] + MASSES[1];
+    log_normal_density(0.0) - mass.ln() - pull * (z - 0.5 * pull) - deviation.ln()
+}
+
+/// Noise of a [`Tailed`] distribution.
+fn draw_tailed(stream: &mut Stream) -> f64 {
+    let tail = stream.unit() * (MASSES[0] + MASSES[1]) - MASSES[0];
+    if tail > 0.0 {
+        let beyond = TAIL - (1.0 - stream.unit()).ln() / TAIL;
+        return if 2.0 * tail > MASSES[1] { beyond } else { -beyond };
+    }
+    loop {
+        let middle = stream.normal();
+        if middle.abs() <= TAIL {
+            return middle;
+        }
+    }
 }
 
 /// The log-likelihood of a value under a rounded normal distribution with this [`scale`].
@@ -428,8 +474,9 @@ fn normal_between(a: f64, b: f64, share: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const ALL: [(Distribution, [f32; 3], [f64; 3]); 6] = [
+    const ALL: [(Distribution, [f32; 3], [f64; 3]); 7] = [
         (Normal { floor: 1e-3 }, [0.4, -0.3, 0.0], [0.3, -2.0, 5.0]),
+        (Tailed { floor: 1e-3 }, [0.4, -0.3, 0.0], [0.3, -2.0, 5.0]),
         (Rounded { half: 0.25, floor: 1e-3 }, [0.4, -0.3, 0.0], [0.5, -2.0, 5.0]),
         (Rounded { half: 0.01, floor: 1e-3 }, [0.4, 0.3, 0.0], [0.5, -2.0, 3.0]),
         (Bernoulli, [0.7, 0.0, 0.0], [0.0, 1.0, 1.0]),
@@ -517,7 +564,7 @@ mod tests {
         // distribution of the other parameters.
         const DRAWS: usize = 20_000;
         let others = [[-0.9_f32, 0.0, 0.0], [-0.9, 0.4, 0.2]];
-        for ((distribution, parameters, _), other) in ALL[3..5].iter().zip(others) {
+        for ((distribution, parameters, _), other) in ALL[4..6].iter().zip(others) {
             let mut stream = Stream::new(8);
             let mut noise = [0.0; 3];
             let mut counts = [0_usize; 3];
@@ -570,6 +617,24 @@ mod tests {
     }
 
     #[test]
+    fn tails_are_drawn_as_often_as_they_are_likely() {
+        let mut stream = Stream::new(5);
+        let draws: Vec<f64> = (0..40_000).map(|_| draw_tailed(&mut stream)).collect();
+        let share = |beyond: f64| {
+            draws.iter().filter(|draw| draw.abs() > beyond).count() as f64 / draws.len() as f64
+        };
+        // e^(-2 (z - 2)) of the mass of the tails is beyond z.
+        let tails = MASSES[1] / (MASSES[0] + MASSES[1]);
+        for beyond in [2.0_f64, 2.5, 3.0, 4.0] {
+            let expected = tails * (-2.0 * (beyond - 2.0)).exp();
+            let error = 4.0 * (expected / draws.len() as f64).sqrt();
+            assert!((share(beyond) - expected).abs() < error, "{beyond}: {}", share(beyond));
+        }
+        let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+        assert!(mean.abs() < 0.025, "{mean}");
+    }
+
+    #[test]
     fn probabilities_sum_to_one() {
         let cells = 4000;
         let mut total = 0.0;
@@ -579,6 +644,11 @@ mod tests {
             total += log.exp() * 2.0 / f64::from(cells);
         }
         assert!((total - 1.0).abs() < 1e-3);
+        let tailed = Tailed { floor: 1e-3 };
+        let cells = (-20_000..20_000).map(|cell| (f64::from(cell) + 0.5) * 1e-3);
+        let each =
+            cells.map(|v| tailed.log_likelihood(&[0.4, -0.3], v, &mut [0.0; 2]).exp() * 1e-3);
+        assert!((each.sum::<f64>() - 1.0).abs() < 1e-5);
         let rounded = Rounded { half: 0.25, floor: 1e-3 };
         let each = (-40..40)
             .map(|v| rounded.log_likelihood(&[0.4, -0.3], f64::from(v) * 0.5, &mut [0.0; 2]).exp());

@@ -45,7 +45,7 @@ struct Rung {
 const RUNGS: [Rung; 10] = [
     Rung { key: "paper", name: "the paper's method", fits: true, trains: true },
     Rung { key: "loop", name: "our learning loop", fits: false, trains: true },
-    Rung { key: "optimiser", name: "our networks' sizes and optimiser", fits: true, trains: true },
+    Rung { key: "optimiser", name: "our networks' sizes, inputs, tails and optimiser", fits: true, trains: true },
     Rung { key: "test", name: "our test (auto)", fits: true, trains: true },
     Rung { key: "parents", name: "cautious parents", fits: true, trains: true },
     Rung { key: "skip", name: "a number keeps its value", fits: true, trains: true },
@@ -178,6 +178,7 @@ impl Arguments {
             settings.fit_decay = paper.fit_decay;
             settings.fit_clip = paper.fit_clip;
             settings.fit_batch = paper.fit_batch;
+            settings.plain = paper.plain;
         }
         settings.method = if is_ours("test") { Method::Auto } else { Method::Fcit };
         settings.parents = if is_ours("parents") { Parents::Cautious } else { Parents::Edges };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::environment::{Environment, EnvironmentError, StepResult};
+use super::environment::{Environment, EnvironmentError, Onlooker, StepResult};
 use crate::schema::Schema;
 
 /// Any environment, as the registry creates it.
@@ -46,12 +46,8 @@ impl Environment for AnyEnvironment {
         self.0.renew_noise(seed)
     }
 
-    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
-        self.0.hide_noise(recorded)
-    }
-
-    fn shares_noise(&self) -> bool {
-        self.0.shares_noise()
+    fn hide_noise(&mut self, recorded: Option<&[f64]>, onlooker: Onlooker) -> bool {
+        self.0.hide_noise(recorded, onlooker)
     }
 
     fn set_state(&mut self, state: &[f64]) -> bool {
@@ -67,8 +63,7 @@ trait Erased: Send + Sync {
     fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError>;
     fn scene(&self) -> Option<String>;
     fn renew_noise(&mut self, seed: u64) -> bool;
-    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool;
-    fn shares_noise(&self) -> bool;
+    fn hide_noise(&mut self, recorded: Option<&[f64]>, onlooker: Onlooker) -> bool;
     fn set_state(&mut self, state: &[f64]) -> bool;
     fn boxed_clone(&self) -> Box<dyn Erased>;
 }
@@ -98,12 +93,8 @@ impl<E: Environment + 'static> Erased for E {
         Environment::renew_noise(self, seed)
     }
 
-    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
-        Environment::hide_noise(self, recorded)
-    }
-
-    fn shares_noise(&self) -> bool {
-        Environment::shares_noise(self)
+    fn hide_noise(&mut self, recorded: Option<&[f64]>, onlooker: Onlooker) -> bool {
+        Environment::hide_noise(self, recorded, onlooker)
     }
 
     fn set_state(&mut self, state: &[f64]) -> bool {

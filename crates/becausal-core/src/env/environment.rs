@@ -4,6 +4,16 @@ use std::sync::Arc;
 
 use crate::schema::{Role, Schema};
 
+/// Somebody who knows the rules of an environment and sees a record: what does a recorded step show of its noise?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Onlooker {
+    /// What data can teach: the noise of what acted in the step, such as an engine that ran. No data tell how the
+    /// noise of one action goes together with that of another.
+    OfData,
+    /// What the step shows to somebody who also knows that.
+    OfRules,
+}
+
 /// An environment with a factorised state.
 ///
 /// Its random numbers come from a stream that is part of it: a clone continues exactly like the
@@ -40,18 +50,11 @@ pub trait Environment: Clone + Send + Sync {
         false
     }
 
-    /// Leaves in the next step only the noise that a recorded step shows to somebody who knows all rules;
-    /// the rest has its mean, or is drawn again where there is none. `recorded` is the action that was
-    /// taken at that time, from the same noise; without it the step shows nothing. Says whether the
-    /// environment knows.
-    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
-        let _ = recorded;
-        false
-    }
-
-    /// Whether the noise of a step acts alike under every action, so that what a record shows of it holds
-    /// for other actions too.
-    fn shares_noise(&self) -> bool {
+    /// Leaves in the next step only the noise that a recorded step shows to an onlooker; the rest has its mean,
+    /// or is drawn again where there is none. `recorded` is the action that was taken at that time, from the
+    /// same noise; without it the step shows nothing. Says whether the environment knows.
+    fn hide_noise(&mut self, recorded: Option<&[f64]>, onlooker: Onlooker) -> bool {
+        let _ = (recorded, onlooker);
         false
     }
 

@@ -16,7 +16,7 @@ pub use action::{
 pub use any::AnyEnvironment;
 pub use batch::Batch;
 pub use collect::{collect, episode_seed, record_at_random, record_with_detours, replay};
-pub use environment::{Environment, EnvironmentError, StepResult, check_step};
+pub use environment::{Environment, EnvironmentError, Onlooker, StepResult, check_step};
 pub use options::{OptionDescription, Options};
 pub use time_limit::TimeLimit;
 pub use world::{Actor, MAX_EPISODE_STEPS, World, play_episode, rollout};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::environment::{Environment, EnvironmentError, StepResult};
+use super::environment::{Environment, EnvironmentError, Onlooker, StepResult};
 use crate::schema::Schema;
 
 /// An environment whose episodes are truncated after a number of steps.
@@ -58,12 +58,8 @@ impl<E: Environment> Environment for TimeLimit<E> {
         self.environment.renew_noise(seed)
     }
 
-    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
-        self.environment.hide_noise(recorded)
-    }
-
-    fn shares_noise(&self) -> bool {
-        self.environment.shares_noise()
+    fn hide_noise(&mut self, recorded: Option<&[f64]>, onlooker: Onlooker) -> bool {
+        self.environment.hide_noise(recorded, onlooker)
     }
 
     fn set_state(&mut self, state: &[f64]) -> bool {

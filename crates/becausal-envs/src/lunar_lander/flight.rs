@@ -72,6 +72,33 @@ pub(super) struct Thrust {
     pub direction: f64,
 }
 
+/// The engines whose dispersion acts in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) enum Shown {
+    /// All of them.
+    #[default]
+    All,
+    /// Those that run with this thrust.
+    Of(Thrust),
+}
+
+impl Shown {
+    fn main(self) -> bool {
+        match self {
+            Self::All => true,
+            Self::Of(thrust) => thrust.main > 0.0,
+        }
+    }
+
+    /// The engine on one side.
+    fn side(self, direction: f64) -> bool {
+        match self {
+            Self::All => true,
+            Self::Of(thrust) => thrust.side > 0.0 && thrust.direction == direction,
+        }
+    }
+}
+
 /// A craft in flight. A clone continues exactly as the original would.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
@@ -87,8 +114,8 @@ pub(super) struct Flight {
     torque_index: f64,
     pub(super) terrain: [(f64, f64); TERRAIN_POINTS],
     pub(super) thrust: Thrust,
-    /// In the next step the engines push without their dispersion.
-    hidden: bool,
+    /// The dispersion of which engines acts in the next step.
+    shown: Shown,
     state: [f32; 8],
 }
 
@@ -142,7 +169,7 @@ impl Flight {
             torque_index,
             terrain,
             thrust: Thrust::default(),
-            hidden: false,
+            shown: Shown::All,
             state: [0.0; 8],
         };
         lander.advance(Thrust::default())?;
@@ -154,9 +181,9 @@ impl Flight {
         self.random = Stream::new(seed);
     }
 
-    /// Takes the dispersion of the engines out of the next step, or leaves it in.
-    pub(super) fn hide_noise(&mut self, hidden: bool) {
-        self.hidden = hidden;
+    /// Takes the dispersion of engines out of the next step that is not shown.
+    pub(super) fn hide_noise(&mut self, shown: Shown) {
+        self.shown = shown;
     }
 
     /// Moves the craft into another state of the air: hull and legs together, as they hang on each other,
@@ -276,13 +303,13 @@ impl Flight {
 
     /// Applies the impulses of the engines, with random noise.
     fn burn(&mut self, thrust: Thrust) -> Result<(), Error> {
-        let mut noise = [(); 2].map(|()| self.random.uniform(-1.0, 1.0) / SCALE);
-        if std::mem::take(&mut self.hidden) {
-            noise = [0.0; 2];
-        }
+        let drawn = [(); 2].map(|()| self.random.uniform(-1.0, 1.0) / SCALE);
+        let shown = std::mem::take(&mut self.shown);
+        let noise_if = |shown: bool| if shown { drawn } else { [0.0; 2] };
         let (sine, cosine) = sine_cosine(f64::from(self.world.body(self.hull).angle()));
         let (tip, across_tip) = ((sine, cosine), (-cosine, sine));
         if thrust.main > 0.0 {
+            let noise = noise_if(shown.main());
             let along = MAIN_HEIGHT / SCALE + 2.0 * noise[0];
             let x = tip.0 * along + across_tip.0 * noise[1];
             let y = -tip.1 * along - across_tip.1 * noise[1];
@@ -292,6 +319,7 @@ impl Flight {
             self.world.apply_impulse(self.hull, impulse, point)?;
         }
         if thrust.side > 0.0 {
+            let noise = noise_if(shown.side(thrust.direction));
             let across = 3.0 * noise[1] + thrust.direction * SIDE_DISTANCE / SCALE;
             let x = tip.0 * noise[0] + across_tip.0 * across;
             let y = -tip.1 * noise[0] - across_tip.1 * across;

@@ -21,10 +21,10 @@ mod world;
 use std::sync::Arc;
 
 pub use flight::LunarLanderOptions;
-use flight::{Flight, Thrust};
+use flight::{Flight, Shown, Thrust};
 
 use super::trial::Circumstances;
-use becausal_core::env::{Environment, EnvironmentError, StepResult, check_step};
+use becausal_core::env::{Environment, EnvironmentError, Onlooker, StepResult, check_step};
 use becausal_core::schema::Schema;
 
 pub(super) const SCHEMA: &str = include_str!("lunar_lander.toml");
@@ -159,9 +159,15 @@ impl Environment for LunarLander {
         moved
     }
 
-    /// The dispersion of the engines is drawn in every step, and shows only when one of them runs.
-    fn hide_noise(&mut self, recorded: Option<&[f64]>) -> bool {
-        self.flight.hide_noise(!recorded.is_some_and(|action| Thrust::of_action(action).is_on()));
+    /// The dispersion of the engines is drawn in every step, and shows only when one of them runs. Data teach of it
+    /// what the engine makes of it that ran.
+    fn hide_noise(&mut self, recorded: Option<&[f64]>, onlooker: Onlooker) -> bool {
+        let ran = recorded.map(Thrust::of_action).unwrap_or_default();
+        self.flight.hide_noise(match onlooker {
+            Onlooker::OfData => Shown::Of(ran),
+            Onlooker::OfRules if ran.is_on() => Shown::All,
+            Onlooker::OfRules => Shown::Of(Thrust::default()),
+        });
         true
     }
 }

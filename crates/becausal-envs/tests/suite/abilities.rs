@@ -1,7 +1,7 @@
 //! What environments can do for audits: draw their noise again, hide it, and be put into a state.
 
 use becausal_core::Environment;
-use becausal_core::env::{AnyEnvironment, Options};
+use becausal_core::env::{AnyEnvironment, Onlooker, Options};
 use becausal_envs::find;
 
 fn begun(id: &str, seed: u64) -> AnyEnvironment {
@@ -44,7 +44,8 @@ fn a_lander_shows_its_noise_only_when_an_engine_runs() {
     let with = |recorded: Option<f64>| {
         let mut environment = start.clone();
         let action = recorded.map(|label| [label]);
-        assert!(environment.hide_noise(action.as_ref().map(|action| &action[..])));
+        let recorded = action.as_ref().map(|action| &action[..]);
+        assert!(environment.hide_noise(recorded, Onlooker::OfRules));
         after(environment, 1, &[2.0])
     };
     let real = after(start.clone(), 1, &[2.0]);
@@ -69,11 +70,37 @@ fn a_lander_shows_its_noise_only_when_an_engine_runs() {
     }
     // Only the next step is hidden.
     let mut twice = start.clone();
-    twice.hide_noise(None);
+    twice.hide_noise(None, Onlooker::OfRules);
     twice.step(&[0.0]).expect("a step");
     let mut once = start.clone();
     once.step(&[0.0]).expect("a step");
     assert_eq!(after(twice, 1, &[2.0]), after(once, 1, &[2.0]));
+}
+
+#[test]
+fn data_teach_the_noise_of_an_engine_that_ran_then_and_now() {
+    let start = begun("LunarLanderContinuous-v3", 3);
+    let with = |recorded: [f64; 2], action: [f64; 2], onlooker| {
+        let mut environment = start.clone();
+        assert!(environment.hide_noise(Some(&recorded), onlooker));
+        after(environment, 1, &action)
+    };
+    let real = |action: [f64; 2]| after(start.clone(), 1, &action);
+    let hidden = |action| with([-1.0, 0.0], action, Onlooker::OfData);
+    let (main, left, both) = ([1.0, 0.0], [-1.0, -1.0], [1.0, -1.0]);
+    // Another throttle of the same engine is the same engine.
+    assert_eq!(with([0.2, 0.0], main, Onlooker::OfData), real(main));
+    assert_eq!(with([-1.0, -0.6], left, Onlooker::OfData), real(left));
+    // Another engine is not, except to those who know the rules.
+    for (recorded, action) in [(left, main), (main, left), ([-1.0, 1.0], left)] {
+        assert_eq!(with(recorded, action, Onlooker::OfData), hidden(action));
+        assert_ne!(with(recorded, action, Onlooker::OfData), real(action));
+        assert_eq!(with(recorded, action, Onlooker::OfRules), real(action));
+    }
+    // Of two engines, the noise of the one that ran.
+    let half = with(main, both, Onlooker::OfData);
+    assert_ne!(half, real(both));
+    assert_ne!(half, hidden(both));
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! One state of an audit: ask the explainer about every other action, and try each in the environment.
 
-use becausal_core::env::{Environment, rollout, typical_actions};
+use becausal_core::env::{Environment, Onlooker, rollout, typical_actions};
 use becausal_core::schema::Schema;
 use becausal_core::trajectory::Trajectory;
 use becausal_core::{Policy, Stream, World};
 use becausal_model::Dynamics;
 
 use super::AuditParams;
-use super::onlooker::{Knows, Onlooker};
+use super::seen_world::SeenWorld;
 use crate::agent::Agent;
 use crate::ask::Ask;
 use crate::change::Change;
@@ -36,8 +36,7 @@ pub struct AuditAnswer {
     pub real: Trajectory,
     /// What happens with other noise; `None` where there is none.
     pub twin: Option<Trajectory>,
-    /// What follows from the rules and the noise of recorded steps with the same action; `None` where the
-    /// environment cannot say.
+    /// What follows from the rules and the noise that data can teach; `None` where the environment cannot say.
     pub reachable: Option<Trajectory>,
     /// What follows from the rules and all noise that the record shows; `None` where the environment
     /// cannot say.
@@ -104,11 +103,11 @@ impl<'a> Auditor<'a> {
             let mut other_noise = start.clone();
             let twin =
                 if other_noise.renew_noise(twin) { Some(play(&mut other_noise)?) } else { None };
-            let known = |knows| {
-                let onlooker = Onlooker::new(start.clone(), record.steps(), knows);
-                onlooker.map(|mut onlooker| play(&mut onlooker)).transpose()
+            let seen_by = |onlooker| {
+                let world = SeenWorld::new(start.clone(), record.steps(), onlooker);
+                world.map(|mut world| play(&mut world)).transpose()
             };
-            let (reachable, ideal) = (known(Knows::OfSameAction)?, known(Knows::OfAnyAction)?);
+            let (reachable, ideal) = (seen_by(Onlooker::OfData)?, seen_by(Onlooker::OfRules)?);
             answers.push(AuditAnswer { claimed, real, twin, reachable, ideal });
         }
         Ok(AuditCase { moment, horizon, answers })

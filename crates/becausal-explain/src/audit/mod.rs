@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Beside the explanations stand those who need no model: *everything* changes; *direct* effects of the
-//! action only; the *twin*, the environment with other noise; the *reachable*, its rules with the noise of
-//! recorded steps that have the same action (hidden state counts among the rules, so data may teach less); and the *ideal*, its rules with
+//! action only; the *twin*, the environment with other noise; the *reachable*, its rules with the noise
+//! that data can teach, that of engines that ran then and now (hidden state counts among the rules, so data may teach less); and the *ideal*, its rules with
 //! all noise that the record shows.
 
 mod case;
@@ -17,8 +17,8 @@ mod draw;
 mod findings;
 mod group;
 mod influence;
-mod onlooker;
 mod score;
+mod seen_world;
 mod track;
 
 pub use case::{AuditAnswer, AuditCase, Auditor};
