@@ -4,6 +4,7 @@
 #
 #   scripts/check-python.sh
 #
+# The executed notebooks are in target/notebooks: copy them to examples/ where their answers have changed.
 # Makes a virtual environment in target/python-full the first time; torch takes some minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,5 +31,6 @@ pytest -q -p no:cacheprovider tests
 echo "== notebooks"
 cd ../../examples
 for notebook in *.ipynb; do
-    jupyter nbconvert --to notebook --execute --output-dir ../target/notebooks --ExecutePreprocessor.timeout=1200 "$notebook"
+    jupyter nbconvert --to notebook --execute --output-dir ../target/notebooks --ExecutePreprocessor.timeout=1200 \
+        --ExecutePreprocessor.record_timing=False "$notebook"
 done

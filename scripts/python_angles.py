@@ -19,6 +19,7 @@ from gymnasium import spaces  # noqa: E402
 
 import becausal  # noqa: E402
 
+#: What Pendulum pays, by its angle.
 REWARD = {
     "upright": "-angle * angle",
     "slow": "-0.1 * angle_velocity * angle_velocity",
@@ -60,13 +61,18 @@ def recorded(way: str) -> becausal.Log:
     return becausal.record(make, agent, rows=20_000, seed=0, **names)
 
 
-for way in sys.argv[1:] or ["circular", "parts", "number"]:
-    log = recorded(way)
-    run = becausal.fit(log)
-    edges = sum(pair["verdict"] == "edge" for pair in run.graph.pairs)
-    errors = ", ".join(f"{effect} {100 * score['error']:.2f} %" for effect, score in run.scores().items())
-    cut = int((np.abs(log.to_dict()["angle_velocity'"]) > 8 - 1e-6).sum())
-    print(f"== {way}: {edges} edges of {len(run.graph.pairs)} pairs; errors: {errors}; {cut} rows at the largest velocity")
-    for who in (None, "random"):
-        audit = run.audit(states=60, policy=who)
-        print(f"audit under {who or 'the controller'}:\n{audit}", flush=True)
+def main() -> None:
+    for way in sys.argv[1:] or ["circular", "parts", "number"]:
+        log = recorded(way)
+        run = becausal.fit(log)
+        edges = sum(pair["verdict"] == "edge" for pair in run.graph.pairs)
+        errors = ", ".join(f"{effect} {100 * score['error']:.2f} %" for effect, score in run.scores().items())
+        cut = int((np.abs(log.to_dict()["angle_velocity'"]) > 8 - 1e-6).sum())
+        print(f"== {way}: {edges} edges of {len(run.graph.pairs)} pairs; errors: {errors}; {cut} rows at the largest velocity")
+        for who in (None, "random"):
+            audit = run.audit(states=60, policy=who)
+            print(f"audit under {who or 'the controller'}:\n{audit}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

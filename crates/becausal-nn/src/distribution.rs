@@ -18,7 +18,8 @@ pub enum Distribution {
         floor: f64,
     },
     /// A normal distribution whose tails are exponential from two standard deviations on: a surprise at a contact weighs
-    /// as much as its size, not as its square (Huber 1964). The same parameters; the scale is that of the middle.
+    /// as much as its size, not as its square (Huber 1964). The same parameters: fitted to normal noise, its standard deviation
+    /// is that of the noise.
     Tailed {
         /// The minimum standard deviation.
         floor: f64,
@@ -45,6 +46,10 @@ use Distribution::{Bernoulli, Bounded, Categorical, Normal, Rounded, Tailed};
 
 /// Where the tails of [`Tailed`] begin, in standard deviations. Of normal noise one value in 22 is beyond it.
 const TAIL: f64 = 2.0;
+
+/// The standard deviation of normal noise over that of the middle of the [`Tailed`] distribution that is most likely for
+/// it: r with r^2 (2 Phi(2 / r) - 1) = 1.
+const NORMAL_NOISE: f64 = 1.026_76;
 
 /// What the density of [`Tailed`] would sum to without its constant: 2 Phi(2) - 1 in the middle and 2 phi(2) / 2 in the tails.
 const MASSES: [f64; 2] = [0.954_499_736_103_641_6, 0.053_990_966_513_188_06];
@@ -251,7 +256,7 @@ impl Distribution {
         for value in &mut noise[..self.noises()] {
             *value = match self {
                 Normal { .. } | Rounded { .. } | Bounded { .. } => stream.normal(),
-                Tailed { .. } => draw_tailed(stream),
+                Tailed { .. } => draw_tailed(stream) / NORMAL_NOISE,
                 Bernoulli => logistic_quantile(stream.unit()),
                 Categorical(_) => gumbel_quantile(stream.unit()),
             };
@@ -363,14 +368,15 @@ fn log_tailed(
     value: f64,
     derivatives: &mut [f32],
 ) -> f64 {
-    let z = (value - mean) / deviation;
+    let middle = deviation / NORMAL_NOISE;
+    let z = (value - mean) / middle;
     let pull = z.clamp(-TAIL, TAIL);
-    write(derivatives, [pull / deviation, (z * pull - 1.0) / deviation * slope]);
+    write(derivatives, [pull / middle, (z * pull - 1.0) / deviation * slope]);
     let mass = MASSES[0] + MASSES[1];
-    log_normal_density(0.0) - mass.ln() - pull * (z - 0.5 * pull) - deviation.ln()
+    log_normal_density(0.0) - mass.ln() - pull * (z - 0.5 * pull) - middle.ln()
 }
 
-/// Noise of a [`Tailed`] distribution.
+/// Noise of a [`Tailed`] distribution, in standard deviations of its middle.
 fn draw_tailed(stream: &mut Stream) -> f64 {
     let tail = stream.unit() * (MASSES[0] + MASSES[1]) - MASSES[0];
     if tail > 0.0 {
@@ -614,6 +620,22 @@ mod tests {
                 _ => assert!((below - 0.5).abs() < 0.01, "{distribution:?}"),
             }
         }
+    }
+
+    #[test]
+    fn fitted_to_normal_noise_its_deviation_is_that_of_the_noise() {
+        // The mean slope of the likelihood by the deviation is 0 where noise of deviation 1 is seen with deviation 1.
+        let raw = (1.0_f64 - 1e-3).exp_m1().ln();
+        #[expect(clippy::cast_possible_truncation, reason = "parameters are single precision")]
+        let parameters = [0.0, raw as f32];
+        let slope = |value: f64| {
+            let mut slopes = [0.0; 2];
+            Tailed { floor: 1e-3 }.log_likelihood(&parameters, value, &mut slopes);
+            f64::from(slopes[1])
+        };
+        let cells = (-8000..8000).map(|cell| (f64::from(cell) + 0.5) * 1e-3);
+        let mean: f64 = cells.map(|z| slope(z) * log_normal_density(z).exp() * 1e-3).sum();
+        assert!(mean.abs() < 1e-4, "{mean}");
     }
 
     #[test]

@@ -3,10 +3,16 @@
 //! The point and the angle of a joint at a limit are solved together, as a 3 by 3 system. The sign
 //! of the angular impulse then decides whether the limit holds or lets go.
 
+#![expect(
+    clippy::inline_always,
+    reason = "in a step of a lander this is three quarters of the work"
+)]
+
 use crate::body::Body;
 use crate::joint::{Joint, JointImpulses, LimitState};
 use crate::joint_matrix::JointMatrix;
 use crate::motion::Velocity;
+use crate::repeated_sum::repeated_sum;
 use crate::settings::bounded;
 use crate::transform::Rotation;
 use crate::vector::Vector;
@@ -99,16 +105,30 @@ impl JointVelocity {
         own
     }
 
+    /// The places of its bodies among the velocities.
+    pub fn slots(&self) -> [usize; 2] {
+        self.slots
+    }
+
     /// One iteration: the motor, then the point, together with the limit if one is active. Returns
     /// the impulses that it added.
     #[inline]
     pub fn solve(&mut self, velocities: &mut [Velocity]) -> JointRecord {
         let [mut one, mut two] = self.slots.map(|slot| velocities[slot]);
+        let record = self.solve_bodies(&mut one, &mut two);
+        velocities[self.slots[0]] = one;
+        velocities[self.slots[1]] = two;
+        record
+    }
+
+    /// The same, given the velocities of its two bodies.
+    #[inline(always)]
+    pub fn solve_bodies(&mut self, one: &mut Velocity, two: &mut Velocity) -> JointRecord {
         let [inertia_1, inertia_2] = self.inverse_inertias;
         let (mut motor_wanted, mut motor_change) = (0.0, 0.0);
-        if let Some((speed, mass, _)) = self.motor {
+        if let Some((speed, mass, max_impulse)) = self.motor {
             motor_wanted = -mass * (two.angular - one.angular - speed);
-            motor_change = self.drive(motor_wanted);
+            motor_change = drive(&mut self.impulses.motor, motor_wanted, max_impulse);
             one.angular -= inertia_1 * motor_change;
             two.angular += inertia_2 * motor_change;
         }
@@ -130,26 +150,11 @@ impl JointVelocity {
         };
         one.linear -= self.inverse_masses[0] * record.point;
         two.linear += self.inverse_masses[1] * record.point;
-        velocities[self.slots[0]] = one;
-        velocities[self.slots[1]] = two;
         record
     }
 
-    /// Adds the wanted impulse to that of the motor, as far as its torque allows. Returns the
-    /// change.
-    #[inline]
-    fn drive(&mut self, wanted: f32) -> f32 {
-        let max_impulse = self.motor.map_or(0.0, |(_, _, max_impulse)| max_impulse);
-        let sum = self.impulses.motor + wanted;
-        // A predicted branch: a minimum would lengthen the chain of dependent operations.
-        let total = if sum.abs() < max_impulse { sum } else { overloaded(sum, max_impulse) };
-        let change = total - self.impulses.motor;
-        self.impulses.motor = total;
-        change
-    }
-
     /// The impulses at the point and about it while a limit is active, and whether it lets go.
-    #[inline]
+    #[inline(always)]
     fn solve_limit(&mut self, drift: Vector, turning: f32) -> (Vector, f32, bool) {
         let angular = -self.matrix.solve_angular(drift, turning);
         let total = self.impulses.limit + angular;
@@ -169,7 +174,7 @@ impl JointVelocity {
     }
 
     /// Whether the limit lets go: it can push but not pull.
-    #[inline]
+    #[inline(always)]
     fn lets_go(&self, total: f32) -> bool {
         match self.limit_state {
             LimitState::AtLower => total < 0.0,
@@ -178,21 +183,71 @@ impl JointVelocity {
         }
     }
 
-    /// Adds the impulses that an earlier iteration from the same velocities added. Returns false if
-    /// the iteration would have given a different result; the impulses are then invalid.
-    #[inline]
-    pub fn replay(&mut self, record: &JointRecord) -> bool {
+    /// The impulses after as many periods, at most `most`, as give the same results as the recorded one, and how many
+    /// these are. `records` are those of its iterations in one period from the same velocities.
+    pub fn replayed<'a>(
+        &self,
+        records: &(impl ExactSizeIterator<Item = &'a JointRecord> + Clone),
+        most: usize,
+    ) -> (JointImpulses, usize) {
+        let only = if records.len() == 1 { records.clone().next() } else { None };
+        if let Some(impulses) = only.and_then(|record| self.repeated(record, most)) {
+            return (impulses, most);
+        }
+        let mut impulses = self.impulses;
+        for period in 0..most {
+            let before = impulses;
+            let same = records
+                .clone()
+                .fold(true, |same, record| same & self.replay(&mut impulses, record));
+            if !same {
+                return (before, period);
+            }
+        }
+        (impulses, most)
+    }
+
+    /// The impulses after as many times the same iteration, if it gives the same results every time.
+    fn repeated(&self, record: &JointRecord, times: usize) -> Option<JointImpulses> {
+        let mut first = self.impulses;
+        if times == 0 || !self.replay(&mut first, record) {
+            return None;
+        }
+        let JointImpulses { point, limit, motor } = first;
+        let add = |sum, addend| repeated_sum(sum, addend, times - 1);
+        let limit = add(limit, record.limit);
+        // A motor at its maximum torque stays there. The impulse of the limit only grows or only shrinks.
+        let same = motor.to_bits() == self.impulses.motor.to_bits() && !self.lets_go(limit);
+        let point = Vector::new(add(point.x, record.point.x), add(point.y, record.point.y));
+        same.then_some(JointImpulses { point, limit, motor })
+    }
+
+    /// Adds the impulses of a recorded iteration. Returns false if the iteration would have given a different result.
+    #[inline(always)]
+    fn replay(&self, impulses: &mut JointImpulses, record: &JointRecord) -> bool {
         let mut same = !record.lets_go;
-        if self.motor.is_some() {
-            same &= self.drive(record.motor_wanted).to_bits() == record.motor.to_bits();
+        if let Some((_, _, max_impulse)) = self.motor {
+            let change = drive(&mut impulses.motor, record.motor_wanted, max_impulse);
+            same &= change.to_bits() == record.motor.to_bits();
         }
         if self.limit_state != LimitState::Free {
-            self.impulses.limit += record.limit;
-            same &= !self.lets_go(self.impulses.limit);
+            impulses.limit += record.limit;
+            same &= !self.lets_go(impulses.limit);
         }
-        self.impulses.point += record.point;
+        impulses.point += record.point;
         same
     }
+}
+
+/// Adds the wanted impulse to that of a motor, as far as its torque allows. Returns the change.
+#[inline(always)]
+fn drive(impulse: &mut f32, wanted: f32, max_impulse: f32) -> f32 {
+    let sum = *impulse + wanted;
+    // A predicted branch: a minimum would lengthen the chain of dependent operations.
+    let total = if sum.abs() < max_impulse { sum } else { overloaded(sum, max_impulse) };
+    let change = total - *impulse;
+    *impulse = total;
+    change
 }
 
 /// The impulse of a motor at its maximum torque.

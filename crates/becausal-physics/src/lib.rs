@@ -55,6 +55,7 @@ mod joint_velocities;
 mod manifold;
 mod motion;
 mod polygon;
+mod repeated_sum;
 mod repetition;
 mod settings;
 mod shape;

@@ -21,26 +21,73 @@ const MAX_PERIOD: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Replay {
     records: Vec<JointRecord>,
-    backup: Vec<JointImpulses>,
+    /// The impulses of each joint, and after how many periods.
+    replayed: Vec<(JointImpulses, usize)>,
 }
 
 impl Island {
     /// Iterates over joints and contacts.
     pub fn solve_velocities(&mut self, iterations: usize) {
         let mut watch = Watch::new(iterations);
+        while let Some(period) = self.iterate_until_repeated(&mut watch) {
+            if period <= MAX_PERIOD && watch.remaining() >= 2 * period {
+                let done = self.record_and_replay(period, watch.remaining());
+                watch = Watch::new(watch.remaining() - done);
+            }
+        }
+    }
+
+    /// Iterates until the velocities are those of an earlier iteration, and returns how many iterations ago that was;
+    /// `None` when there are no more.
+    fn iterate_until_repeated(&mut self, watch: &mut Watch) -> Option<usize> {
+        if let Some(slots) = self.hull_and_legs() {
+            return self.iterate_legs(slots, watch);
+        }
         while watch.next_iteration() {
             self.iterate_velocities();
             let velocities = self.velocities.iter().flat_map(Velocity::numbers);
             let impulses = self.contact_velocities.iter().flat_map(ContactVelocity::numbers);
-            match watch.repeats(velocities.chain(impulses), &mut self.memory) {
-                Some(period) if period <= MAX_PERIOD && watch.remaining() >= 2 * period => {
-                    let done = self.record_and_replay(period, watch.remaining());
-                    let left = watch.remaining() - done;
-                    watch = Watch::new(left);
-                }
-                _ => {}
+            let repeated = watch.repeats(velocities.chain(impulses), &mut self.memory);
+            if repeated.is_some() {
+                return repeated;
             }
         }
+        None
+    }
+
+    /// The slots of three bodies that two joints hold together in the air, the one in the middle first, if that is all
+    /// there is.
+    fn hull_and_legs(&self) -> Option<[usize; 3]> {
+        let [first, second] = &self.joint_velocities[..] else { return None };
+        let ([hull, left], [same, right]) = (first.slots(), second.slots());
+        let alone = self.velocities.len() == 3 && self.contact_velocities.is_empty();
+        (alone && hull == same && left != right).then_some([hull, left, right])
+    }
+
+    /// The same for such bodies.
+    ///
+    /// Every operation waits for the one before it. Velocities that stay in registers need not wait for memory, too.
+    fn iterate_legs(
+        &mut self,
+        [hull, left, right]: [usize; 3],
+        watch: &mut Watch,
+    ) -> Option<usize> {
+        let [first, second] = &mut self.joint_velocities[..] else { return None };
+        let [mut at_hull, mut at_left, mut at_right] =
+            [hull, left, right].map(|slot| self.velocities[slot]);
+        while watch.next_iteration() {
+            first.solve_bodies(&mut at_hull, &mut at_left);
+            second.solve_bodies(&mut at_hull, &mut at_right);
+            self.velocities[hull] = at_hull;
+            self.velocities[left] = at_left;
+            self.velocities[right] = at_right;
+            let velocities = self.velocities.iter().flat_map(Velocity::numbers);
+            let repeated = watch.repeats(velocities, &mut self.memory);
+            if repeated.is_some() {
+                return repeated;
+            }
+        }
+        None
     }
 
     /// One iteration.
@@ -57,7 +104,7 @@ impl Island {
     /// Records one period and replays it as long as it repeats exactly. Returns the number of
     /// iterations done, at most `remaining`.
     fn record_and_replay(&mut self, period: usize, remaining: usize) -> usize {
-        let Replay { mut records, mut backup } = std::mem::take(&mut self.replay);
+        let Replay { mut records, mut replayed } = std::mem::take(&mut self.replay);
         records.clear();
         for _ in 0..period {
             for joint in &mut self.joint_velocities {
@@ -72,30 +119,23 @@ impl Island {
         let impulses = self.contact_velocities.iter().flat_map(ContactVelocity::numbers);
         let state = velocities.chain(impulses).map(f32::to_bits);
         if state.eq(self.memory.iter().copied()) {
-            while done + period <= remaining {
-                backup.clear();
-                backup.extend(self.joint_velocities.iter().map(|joint| joint.impulses));
-                if !self.replay_period(&records) {
-                    for (joint, &impulses) in self.joint_velocities.iter_mut().zip(&backup) {
-                        joint.impulses = impulses;
-                    }
-                    break;
-                }
-                done += period;
+            let joints = self.joint_velocities.len();
+            let own = |at: usize| records[at..].iter().step_by(joints);
+            // Joints do not depend on each other here: all go as far as the one that goes least far.
+            let mut periods = (remaining - period) / period;
+            replayed.clear();
+            for (at, joint) in self.joint_velocities.iter().enumerate() {
+                replayed.push(joint.replayed(&own(at), periods));
+                periods = replayed[at].1;
             }
+            for (at, joint) in self.joint_velocities.iter_mut().enumerate() {
+                let (impulses, reached) = replayed[at];
+                joint.impulses =
+                    if reached == periods { impulses } else { joint.replayed(&own(at), periods).0 };
+            }
+            done += periods * period;
         }
-        self.replay = Replay { records, backup };
+        self.replay = Replay { records, replayed };
         done
-    }
-
-    #[inline]
-    fn replay_period(&mut self, records: &[JointRecord]) -> bool {
-        let mut same = true;
-        for iteration in records.chunks_exact(self.joint_velocities.len().max(1)) {
-            for (joint, record) in self.joint_velocities.iter_mut().zip(iteration) {
-                same &= joint.replay(record);
-            }
-        }
-        same
     }
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use becausal::schema::{Kind, Role};
 use becausal::{Schema, read_schema};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
+use crate::bytes::{doubles, of_doubles};
 use crate::error::{self, raised};
 
 /// What the variables of an environment are, what is rewarded, and when an episode ends.
@@ -146,6 +147,21 @@ impl PySchema {
             columns.append(column)?;
         }
         Ok(columns)
+    }
+
+    /// The sum of the reward terms in each of some rows, which have a number for each column. All of them are
+    /// doubles, as bytes.
+    fn _totals<'py>(&self, py: Python<'py>, rows: &[u8]) -> Bound<'py, PyBytes> {
+        let kinds: Vec<&Kind> = (0..self.schema.slots().len())
+            .map(|slot| &self.schema.variable_of(slot).kind)
+            .collect();
+        let total = |row: &[f64]| {
+            let row: Vec<f64> =
+                row.iter().zip(&kinds).map(|(&value, kind)| kind.written(value)).collect();
+            self.schema.rewards().iter().map(|term| term.expression.value(&row)).sum()
+        };
+        let rows = doubles(rows);
+        of_doubles(py, rows.chunks_exact(kinds.len().max(1)).map(total))
     }
 
     /// The schema as TOML.

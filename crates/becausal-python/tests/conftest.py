@@ -34,7 +34,7 @@ def run(log: becausal.Log) -> becausal.Run:
 def car() -> becausal.Run:
     """A quick run of a Gymnasium environment, with a policy."""
     recorded = becausal.record("MountainCar-v0", pump, rows=1500, seed=0)
-    return becausal.fit(recorded, members=1, steps=100)
+    return becausal.fit(recorded, members=1, steps=200)
 
 
 def pump(observation):  # type: ignore[no-untyped-def]

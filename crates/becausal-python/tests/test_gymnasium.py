@@ -676,3 +676,22 @@ def test_an_agent_that_fails_is_told_in_the_viewer_and_asked_again() -> None:
     fails = False
     assert asked(2)["steps"] > 0, "nothing that nobody chose is kept"
     view.stop()
+
+
+def test_random_actions_are_held_and_stay_a_share_of_the_steps() -> None:
+    def first(observation) -> int:
+        return 0
+
+    log = becausal.record("MountainCar-v0", first, rows=8000, explore=[0.5], hold=[10], seed=4)
+    assert abs(float(log.own.mean()) - 0.5) < 0.06
+    recorded = log.to_dict()
+    # A new random action begins in one of ten steps, and hardly ever right after another one.
+    both = ~log.own[:-1] & ~log.own[1:] & (recorded["episode"][:-1] == recorded["episode"][1:])
+    same = recorded["push"][:-1] == recorded["push"][1:]
+    assert float(same[both].mean()) > 0.95
+    begun = log.own[:-1] & ~log.own[1:]
+    assert 0.08 < float(begun.sum() / (~log.own).sum()) < 0.12
+    again = becausal.record("MountainCar-v0", first, rows=8000, explore=[0.5], hold=[10], seed=4)
+    assert np.array_equal(again.to_dict()["push"], recorded["push"])
+    with pytest.raises(becausal.ArgumentError, match="hold"):
+        becausal.record("MountainCar-v0", rows=10, hold=[0])

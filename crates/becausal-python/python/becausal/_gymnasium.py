@@ -14,6 +14,9 @@ from ._known import Known, known
 from ._makers import Maker, is_wrapped
 from ._spaces import mark_angles, safe_name, view_of
 
+#: The outcome, and the reward term, of what the other terms do not give.
+REMAINDER = "remainder"
+
 #: A reward with at most this many values is one of labels; otherwise it is a number.
 MOST_LABELS = 8
 
@@ -132,7 +135,7 @@ class Outcomes:
         self.is_known = False
         #: The schema of the built-in environment, where its outcomes are known.
         self.schema_of_built_in: Optional[_becausal.Schema] = None
-        self._has_paid = self._has_over = False
+        self._has_paid = self._has_over = self._has_remainder = False
         learn = reward == "learn"
         if learn:
             reward = None
@@ -157,6 +160,10 @@ class Outcomes:
             self.terms = {"reward": reward}
         elif reward is not None:
             self.terms = dict(reward)
+            taken = {name for name, _ in views.state.variables + views.action.variables}
+            if self.terms.get(REMAINDER) == REMAINDER and REMAINDER not in taken:
+                self._has_remainder = True
+                self.variables = {REMAINDER: {"kind": "continuous", "label": "remainder of the reward"}} | self.variables
         else:
             self._learn(rewards)
 
@@ -199,8 +206,15 @@ class Outcomes:
         """Whether the reward is learned as one of a few values."""
         return self._values is not None
 
+    def settle(self, schema: _becausal.Schema, rows: np.ndarray, rewards: np.ndarray) -> None:
+        """Writes into `[rows, slots]` what the other terms leave of the rewards, where that is an outcome."""
+        if self._has_remainder:
+            place = [column["name"] for column in schema.columns].index(REMAINDER)
+            rows[:, place] = 0.0
+            rows[:, place] = rewards - np.frombuffer(schema._totals(np.ascontiguousarray(rows).tobytes()))
+
     def of(self, reward: float, terminated: bool, action: Any) -> list[float]:
-        """The outcomes of a step, in the order of the schema."""
+        """The outcomes of a step, in the order of the schema. The rest of the reward is left to `settle`."""
         if self._function is not None:
             return self._function(reward, terminated, action)
         outcomes: list[float] = []
@@ -210,6 +224,8 @@ class Outcomes:
             else:
                 # A value that was never recorded counts as the nearest one that was.
                 outcomes.append(float(np.argmin(np.abs(self._values - reward))))
+        if self._has_remainder:
+            outcomes.append(0.0)
         if self._has_over:
             outcomes.append(float(terminated))
         return outcomes
@@ -261,11 +277,12 @@ def outcomes_of(schema: _becausal.Schema, views: Views) -> Outcomes:
                 f"`schema` has the {column['role']} variable `{column['name']}` ({column['kind']}, labels "
                 f"{column['labels']}), while the environment has {_shown(views)}"
             )
-    foreign = [name for name in schema.outcomes if name not in ("paid", "over")]
+    told = {"paid", "over"} | ({REMAINDER} if schema.rewards.get(REMAINDER) == REMAINDER else set())
+    foreign = [name for name in schema.outcomes if name not in told]
     if foreign:
         raise ArgumentError(
             f"`schema` has the outcome {foreign[0]}, which the environment does not tell: it tells the reward "
-            "(`paid`) and the end (`over`)"
+            f"(`paid`, or `{REMAINDER}` for what the other terms do not give) and the end (`over`)"
         )
     rewards: Optional[np.ndarray] = None
     for column in schema.columns:
@@ -362,9 +379,13 @@ class Session:
 
     def step(self, action: bytes) -> tuple[bytes, bytes, float, bool, bool]:
         """State, outcomes, reward, terminated and truncated."""
-        numbers = np.frombuffer(action)
+        numbers, before = np.frombuffer(action), self.state
         reward, terminated, truncated = self.take(numbers)
         outcomes = np.array(self.adapter.outcomes.of(reward, terminated, numbers), dtype=np.float64)
+        row = np.concatenate([before, numbers, outcomes, self.state])
+        self.adapter.outcomes.settle(self.adapter.schema, row[None, :], np.array([reward]))
+        first = len(before) + len(numbers)
+        outcomes = row[first : first + len(outcomes)]
         return self.state.tobytes(), outcomes.tobytes(), reward, terminated, truncated
 
     def __del__(self) -> None:

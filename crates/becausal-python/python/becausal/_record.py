@@ -33,14 +33,36 @@ _CHECKED_STEPS = 300
 class _Episode:
     """An episode while it is recorded."""
 
-    def __init__(self, number: int, seed: int, share: float, root: int) -> None:
-        self.number, self.seed, self.share = number, seed, share
+    def __init__(self, number: int, seed: int, share: float, hold: float, root: int) -> None:
+        self.number, self.seed, self.hold = number, seed, hold
+        #: How probable it is that random actions begin where the agent could act: they are a share of all steps.
+        self.begins = share / (share + (1.0 - share) * hold)
         self.random = np.random.default_rng([root, number])
+        #: The random action that is held, and for how many more steps.
+        self.held: Optional[np.ndarray] = None
+        self.held_for = 0
         self.states: list[np.ndarray] = []
         self.actions: list[np.ndarray] = []
         self.rewards: list[float] = []
         self.own: list[bool] = []
         self.terminated = self.truncated = False
+
+    def is_own(self) -> bool:
+        """Whether the agent itself acts in the next step."""
+        if self.held_for > 0:
+            return False
+        if self.random.random() >= self.begins:
+            return True
+        self.held = None
+        self.held_for = 1 if self.hold == 1 else int(self.random.geometric(1.0 / self.hold))
+        return False
+
+    def random_action(self, views: Views, columns: Sequence[dict[str, Any]]) -> np.ndarray:
+        """The random action of the next step."""
+        if self.held is None:
+            self.held = _random_action(views, columns, self.random)
+        self.held_for -= 1
+        return self.held
 
 
 class _Slot:
@@ -86,6 +108,7 @@ def record(
     rows: int = 20_000,
     seed: int = 0,
     explore: Sequence[float] = (0.1, 0.5, 1.0),
+    hold: Sequence[float] = (1, 8),
     schema: Optional[_becausal.Schema] = None,
     names: Optional[Sequence[str]] = None,
     actions: Optional[Sequence[str]] = None,
@@ -103,7 +126,9 @@ def record(
     random actions. A `.zip` of SB3 is a pickle: loading it runs code in it.
 
     A share of the actions is random, so that the log shows what other actions lead to. It differs by episode:
-    `explore` has the shares, one episode after the other. `log.own` says in which rows the agent itself acted.
+    `explore` has the shares, one episode after the other. `log.own` says in which rows the agent itself acted. A random
+    action is held for some steps, on average as many as `hold` says, which changes whenever all shares had their turn:
+    actions that change in every step seldom lead far.
     `names`, `actions`, `reward`, `end` and `angles` are those of `Schema.of`; `reward="learn"` learns reward and end
     even where becausal knows them or the rows follow a rule. `normalize` is a VecNormalize that the agent was trained with and does not know itself:
     a model that was loaded from a `.zip` never knows it.
@@ -121,6 +146,8 @@ def record(
         raise ArgumentError(f"`envs` is {envs}, expected at least 1")
     if not explore or not all(0.0 <= share <= 1.0 for share in explore):
         raise ArgumentError(f"`explore` is {explore!r}, expected shares from 0 to 1")
+    if not hold or not all(1.0 <= steps < np.inf for steps in hold):
+        raise ArgumentError(f"`hold` is {hold!r}, expected numbers of steps from 1 on")
     _becausal.episode_seed(seed, 0)  # Refuses what is not a seed.
     check_one_schema(schema, names, actions, reward, end, angles)
     maker = Maker.of(env)
@@ -132,7 +159,7 @@ def record(
         heard = shown(progress)
         try:
             with torch_threads_restored():
-                episodes = _play(maker, views, agent, columns, rows, seed, explore, envs, fresh, heard)
+                episodes = _play(maker, views, agent, columns, rows, seed, (explore, hold), envs, fresh, heard)
         finally:
             close(heard)
         log, outcomes = log_of(_rows(episodes), views, maker.id, schema, reward, end, _origin(maker, seed, agent))
@@ -189,11 +216,12 @@ def _play(
     columns: Sequence[dict[str, Any]],
     rows: int,
     seed: int,
-    explore: Sequence[float],
+    variety: tuple[Sequence[float], Sequence[float]],
     envs: int,
     fresh: bool,
     heard: Any,
 ) -> list[_Episode]:
+    explore, hold = variety
     slots = [_Slot(maker, fresh) for _ in range(min(envs, rows))]
     episodes: list[_Episode] = []
     width = views.state.width
@@ -201,7 +229,8 @@ def _play(
     def begin(slot: _Slot) -> tuple[_Episode, np.ndarray]:
         number = len(episodes)
         share = 1.0 if agent is None else float(explore[number % len(explore)])
-        episode = _Episode(number, _becausal.episode_seed(seed, number), share, seed)
+        steps = float(hold[number // len(explore) % len(hold)])
+        episode = _Episode(number, _becausal.episode_seed(seed, number), share, steps, seed)
         episodes.append(episode)
         state = views.state.flat(slot.begin(episode.seed))
         if not np.all(np.isfinite(state)):
@@ -215,7 +244,7 @@ def _play(
     states = np.empty((len(slots), width))
     try:
         while done < rows:
-            own = [episode.random.random() >= episode.share for episode, _ in current]
+            own = [episode.is_own() for episode, _ in current]
             chosen: Optional[np.ndarray] = None
             asking = [at for at, is_own in enumerate(own) if is_own]
             if agent is not None and asking:
@@ -231,7 +260,7 @@ def _play(
                     action = chosen[place].copy()
                     place += 1
                 else:
-                    action = _random_action(views, columns, episode.random)
+                    action = episode.random_action(views, columns)
                 observation, paid, terminated, truncated, _ = slot.env.step(views.action.build(action))
                 state = views.state.flat(observation)
                 if not np.all(np.isfinite(state)):

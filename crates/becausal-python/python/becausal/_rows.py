@@ -10,7 +10,8 @@ import numpy as np
 
 from . import _becausal
 from ._errors import ArgumentError
-from ._gymnasium import Outcomes, Reward, Views, outcomes_of, schema_from
+from ._formulas import Formula, formula_of
+from ._gymnasium import REMAINDER, Outcomes, Reward, Views, outcomes_of, schema_from
 from ._rules import rule_of
 
 #: A column of a log: name, type (`f`, `i`, `b` or `t`), and bytes, or a list of texts.
@@ -66,6 +67,7 @@ def log_of(
             outcomes.notes.append(f"the reward and end usual for {id} do not hold here and are not used: {wrong}")
     if reward != "learn":
         outcomes = _with_rules(rows, views, outcomes)
+        outcomes = _with_formula(rows, views, outcomes)
     return _assembled(rows, outcomes, schema_from(views, outcomes, id), origin), outcomes
 
 
@@ -92,6 +94,37 @@ def _with_rules(rows: Rows, views: Views, learned: Outcomes) -> Outcomes:
     outcomes = Outcomes(views, reward, kept, rows.rewards, bool(rows.terminated.any()))
     outcomes.notes, outcomes.rules = learned.notes, rules
     return outcomes
+
+
+def _with_formula(rows: Rows, views: Views, learned: Outcomes) -> Outcomes:
+    """Outcomes with a formula in place of a reward that would be learned as a number."""
+    names = {name for name, _ in views.state.variables + views.action.variables}
+    if not learned.learns_reward or learned.has_few_rewards or REMAINDER in names:
+        return learned
+    columns = schema_from(views, learned, "rows").columns
+    of_role = {role: [column for column in columns if column["role"] == role] for role in ("state", "action", "next")}
+    states, acted, after = of_role.values()
+    values = [_on_circles(rows.states, states), rows.actions, _on_circles(rows.after, after)]
+    formula = formula_of(
+        np.concatenate(values, axis=1), states + acted + after, rows.rewards, rows.episodes, learned.end, rows.terminated
+    )
+    if formula is None:
+        return learned
+    terms = dict(formula.terms) if formula.is_exact else formula.terms | {REMAINDER: REMAINDER}
+    has_over = "over" in learned.variables
+    outcomes = Outcomes(views, terms, None if has_over else learned.end, rows.rewards, has_over)
+    outcomes.notes, outcomes.rules = learned.notes, [*learned.rules, _told(formula)]
+    return outcomes
+
+
+def _told(formula: Formula) -> str:
+    terms = "; ".join(f"{name}: {expression}" for name, expression in formula.terms.items())
+    if formula.is_exact:
+        return f"the reward is a sum of terms in every row: {terms}"
+    return (
+        f"the reward is nearly a sum of terms, and the rest of it, {100 * formula.left:.1f} % of its standard deviation, "
+        f"is learned as the outcome `{REMAINDER}`: {terms}"
+    )
 
 
 def _on_circles(values: np.ndarray, columns: Sequence[Mapping[str, Any]]) -> np.ndarray:
@@ -121,7 +154,9 @@ def _assembled(
     led = [outcomes.of(float(r), bool(t), a) for r, t, a in zip(rows.rewards, rows.terminated, rows.actions)]
     width = sum(column["role"] == "outcome" for column in schema.columns)
     outcome = np.array(led, dtype=float).reshape(len(rows.rewards), width)
-    columns = _slot_columns(schema, np.concatenate([rows.states, rows.actions, outcome, rows.after], axis=1))
+    matrix = np.concatenate([rows.states, rows.actions, outcome, rows.after], axis=1)
+    outcomes.settle(schema, matrix, rows.rewards)
+    columns = _slot_columns(schema, matrix)
     columns.append(("episode", "i", rows.episodes.astype(np.int64).tobytes()))
     columns.append(("terminated", "b", rows.terminated.tobytes()))
     columns.append(("truncated", "b", rows.truncated.tobytes()))
