@@ -65,6 +65,7 @@ impl Training {
         let state = json!({
             "epoch": self.epoch,
             "real_steps": self.real_steps,
+            "late": self.late,
             "rows": self.data.len(),
             "next_graph": self.next_graph,
             "optimiser_steps": steps,
@@ -110,6 +111,8 @@ impl Training {
         };
         training.epoch = at_most("epoch", MAX_COUNT)?;
         training.real_steps = at_most("real_steps", MAX_STEPS)?;
+        // Checkpoints of earlier versions have none.
+        training.late = counter(&state["late"], MAX_COUNT).unwrap_or(0);
         training.next_graph = count("next_graph")?;
         training.evaluated = evaluated(&state["evaluated"]).ok_or_else(|| missing("evaluated"))?;
         training.confirmed = match &state["confirmed"] {

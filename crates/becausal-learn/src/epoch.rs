@@ -26,18 +26,25 @@ impl Training {
     pub fn run_epoch(&mut self) -> Result<EpochReport, LearningError> {
         let started = Instant::now();
         let steps = self.real_steps;
+        let late = self.is_late();
+        if !late {
+            // A training that was resumed with more steps has its late epochs after these.
+            self.late = 0;
+        }
         let mut report = EpochReport::default();
         match self.settings.model {
             Imagination::Model(kind) => {
                 let mut clock = Instant::now();
-                self.tell("acting");
-                self.interact(&mut report)?; // line 3
+                if !late {
+                    self.tell("acting");
+                    self.interact(&mut report)?; // line 3
+                }
                 report.durations.interaction = lap(&mut clock);
-                let new_graph = self.update_graph(kind)?; // line 4
+                let new_graph = !late && self.update_graph(kind)?; // line 4
                 report.durations.graph = lap(&mut clock);
                 self.fit(kind, new_graph)?; // line 5
                 report.durations.fit = lap(&mut clock);
-                let dreams = Dream::new(&self.data, self.dream_options());
+                let dreams = Dream::new(&self.data, self.dream_options(late));
                 for round in 0..self.settings.rounds {
                     self.tell(&format!("policy update {} of {}", round + 1, self.settings.rounds));
                     let dreamed = self.dream(&dreams, round)?; // line 7
@@ -48,8 +55,11 @@ impl Training {
             }
             Imagination::None => self.play_and_improve(&mut report)?,
         }
+        report.rate = self.ppo_options().rate;
+        report.clip = self.ppo_options().weights.clip;
         self.tell("evaluating");
         self.epoch += 1;
+        self.late += usize::from(late);
         if self.epoch.is_multiple_of(self.settings.evaluate_every) || self.is_done() {
             let evaluation = self.evaluate()?;
             report.confirmation = self.confirm(&evaluation)?;
@@ -60,8 +70,6 @@ impl Training {
         report.edges = self.edges();
         report.edges_in_use = self.edges_in_use();
         report.evaluated = self.evaluated;
-        report.rate = self.ppo_options().rate;
-        report.clip = self.ppo_options().weights.clip;
         report.seconds = started.elapsed().as_secs_f64();
         report.steps_per_second = (self.real_steps - steps) as f64 / report.seconds.max(1e-9);
         Ok(report)
@@ -185,11 +193,12 @@ impl Training {
         dreams.experience(model, agent, (self.settings.samples, length), &mut stream)
     }
 
-    fn dream_options(&self) -> DreamOptions {
+    /// Optimism leads to states worth a visit; after the last real step nothing is visited.
+    fn dream_options(&self, late: bool) -> DreamOptions {
         let settings = &self.settings;
         DreamOptions {
             noise: settings.noise,
-            optimism: settings.optimism.at(self.share()),
+            optimism: if late { 0.0 } else { settings.optimism.at(self.share()) },
             discount: settings.discount,
             reward_factor: self.reward_factor(),
         }
@@ -238,6 +247,7 @@ impl Training {
 
     fn ppo_options(&self) -> PpoOptions {
         let (settings, share) = (&self.settings, self.share());
+        let late_epochs = settings.late_epochs.max(1) as f64;
         PpoOptions {
             weights: PpoWeights {
                 clip: settings.clip.at(share),
@@ -249,7 +259,7 @@ impl Training {
             lambda: settings.lambda,
             passes: settings.passes,
             batch: settings.batch,
-            rate: settings.policy_rate.at(share),
+            rate: settings.policy_rate.at(share) * (1.0 - self.late as f64 / late_epochs),
             largest_divergence: settings.largest_divergence,
             reward_factor: self.reward_factor(),
         }

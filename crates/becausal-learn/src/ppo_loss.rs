@@ -2,7 +2,15 @@
 
 use std::sync::Arc;
 
-use becausal_nn::{Backward, Block, Head, Operation, Shape, Tape, Variable};
+use becausal_nn::{Backward, Block, Distribution, Head, Operation, Shape, Tape, Variable};
+
+/// A continuous action is the tanh of a normal, whose mean may be this large without a penalty: tanh(2.5) is 0.987. Far
+/// beyond it every draw is the same action, and no advantage tells one from another.
+const FREE_MEAN: f64 = 2.5;
+
+/// Its standard deviation may be this large without a penalty. The tanh of a standard normal is about uniform. The
+/// entropy bonus is that of the normal, so it would widen it for ever, until all draws are at the bounds.
+const FREE_DEVIATION: f64 = 1.0;
 
 /// The weights of the parts of the objective.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,6 +51,9 @@ pub struct PpoSums {
     pub entropy: f64,
     /// The KL divergence from the old policy.
     pub divergence: f64,
+    /// Half the squares by which the means and the logarithms of the standard deviations of continuous actions are too
+    /// large.
+    pub saturation: f64,
     /// The number of rows whose probability ratio was clipped.
     pub clipped: f64,
     /// The number of rows.
@@ -56,14 +67,14 @@ impl PpoSums {
         self.value += other.value;
         self.entropy += other.entropy;
         self.divergence += other.divergence;
+        self.saturation += other.saturation;
         self.clipped += other.clipped;
         self.rows += other.rows;
     }
 }
 
-/// The PPO loss of some rows: minus the clipped objective, plus the critic's error and the
-/// divergence, minus the entropy. Each part is multiplied by its weight and by `share` (1 / rows of
-/// the whole batch). `actor` is `[1, rows, columns]`, `critic` `[1, rows, 1]`, the result `[1, 1, 1]`.
+/// The PPO loss of some rows: minus the clipped objective, plus the critic's error, the divergence and the saturation,
+/// minus the entropy. Each part is multiplied by its weight and by `share` (1 / rows of the whole batch). `actor` is `[1, rows, columns]`, `critic` `[1, rows, 1]`, the result `[1, 1, 1]`.
 pub fn ppo_loss(
     tape: &mut Tape<'_>,
     (actor, critic): (Variable, Variable),
@@ -117,14 +128,32 @@ pub fn ppo_loss(
         {
             *slope = by_probability * *slope + by_entropy * entropy + by_divergence * divergence;
         }
+        for head in heads.iter().filter(|head| is_bounded(head.distribution)) {
+            let column = head.column;
+            let mean = f64::from(now[column]);
+            let deviation = head.distribution.deviation(&now[column..]).unwrap_or(FREE_DEVIATION);
+            let off = mean - mean.clamp(-FREE_MEAN, FREE_MEAN);
+            let wide = (deviation / FREE_DEVIATION).ln().max(0.0);
+            sums.saturation += 0.5 * (off * off + wide * wide);
+            #[expect(clippy::cast_possible_truncation, reason = "single precision")]
+            let [by_mean, by_logarithm] = [off, wide].map(|excess| (share * excess) as f32);
+            slopes[column] += by_mean;
+            // The entropy of a normal is the logarithm of its standard deviation and a constant.
+            slopes[column + 1] += by_logarithm * of_entropy[column + 1];
+        }
         value_slopes.values[row] = by_value;
     }
     let total = sums.policy + weights.value * sums.value - weights.entropy * sums.entropy
-        + weights.divergence * sums.divergence;
+        + weights.divergence * sums.divergence
+        + sums.saturation;
     #[expect(clippy::cast_possible_truncation, reason = "values are single precision")]
     let loss = Block::new(Shape::new(1, 1, 1), vec![(share * total) as f32]);
     let (slopes, value_slopes) = (tape.input(slopes), tape.input(value_slopes));
     (tape.push(loss, PpoLoss { parts: [(actor, slopes), (critic, value_slopes)] }), sums)
+}
+
+fn is_bounded(distribution: Distribution) -> bool {
+    matches!(distribution, Distribution::Bounded { .. })
 }
 
 /// The slopes were computed in the forward pass and are kept on the tape.
@@ -145,7 +174,7 @@ impl Operation for PpoLoss {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becausal_nn::{Distribution, Parameters, Pool};
+    use becausal_nn::{Parameters, Pool};
 
     /// Puts a parameter on the tape as a value.
     struct Input(becausal_nn::Parameter);
@@ -165,8 +194,8 @@ mod tests {
         ]
         .map(|(column, distribution)| Head { group: 0, column, distribution })
         .into();
-        let before = [[0.1, -0.2, 0.3, 0.4, 0.2, -0.1], [0.0, 0.5, -0.3, -0.6, -0.4, 0.3]].concat();
-        let now = [[0.3, -0.1, 0.1, 0.2, 0.3, -0.2], [0.2, 0.1, -0.5, -0.2, -0.2, 0.2]].concat();
+        let before = [[0.1, -0.2, 0.3, 0.4, 0.2, -0.1], [0.0, 0.5, -0.3, -0.6, -2.7, 1.4]].concat();
+        let now = [[0.3, -0.1, 0.1, 0.2, 0.3, -0.2], [0.2, 0.1, -0.5, -0.2, -2.9, 1.5]].concat();
         let numbers = [2.0, 1.0, 0.4, 0.0, 0.0, -0.7];
         let old: Vec<f64> = (0..2)
             .map(|row| {
@@ -200,7 +229,8 @@ mod tests {
                 if let Some(gradients) = gradients {
                     tape.backward(loss, gradients);
                 }
-                0.5 * (sums.policy + 0.5 * sums.value - 0.05 * sums.entropy + 0.3 * sums.divergence)
+                let parts = sums.policy + 0.5 * sums.value - 0.05 * sums.entropy;
+                0.5 * (parts + 0.3 * sums.divergence + sums.saturation)
             };
             let mut gradients = parameters.gradients();
             loss(&parameters, Some(&mut gradients));

@@ -76,6 +76,9 @@ settings! {
     keep_edges: bool = false,
     /// Pairs with a p-value of at most this are edges.
     eta: f64 = 0.001,
+    /// Epochs after the last real step, with a model: it is fitted to all rows, and the policy dreams on, without
+    /// optimism and with a learning rate that falls to 0. More policies to choose the best one from.
+    late_epochs: usize = 0,
     /// The most rows that the graph is found from. A larger buffer is sampled evenly over its kinds of
     /// states.
     graph_rows: usize = 20_000,

@@ -66,6 +66,8 @@ pub struct Training {
     pub epoch: usize,
     /// Real steps so far.
     pub real_steps: usize,
+    /// Finished epochs after the last real step.
+    pub(super) late: usize,
     /// The episodes of all evaluations so far, which chose the best policy, and their steps.
     pub evaluated: Evaluated,
     /// The mean return at which the training may stop. A policy that reaches it is evaluated once more, in other
@@ -109,6 +111,7 @@ impl Training {
             best: None,
             epoch: 0,
             real_steps: 0,
+            late: 0,
             evaluated: Evaluated::default(),
             until: None,
             confirmed: None,
@@ -122,9 +125,15 @@ impl Training {
         &self.settings
     }
 
-    /// Whether the training has made all its real steps.
+    /// Whether the training has made all its real steps, and the epochs after them.
     #[must_use]
     pub fn is_done(&self) -> bool {
+        let dreams = self.settings.model != Imagination::None;
+        self.is_late() && (!dreams || self.late >= self.settings.late_epochs)
+    }
+
+    /// Whether all real steps are made.
+    pub(super) fn is_late(&self) -> bool {
         self.real_steps >= self.settings.steps
     }
 

@@ -140,6 +140,56 @@ fn the_run_directory_is_enough_to_act_and_to_explain() {
 }
 
 #[test]
+fn after_the_last_real_step_the_policy_dreams_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
+    let entry = find("CartPole-v1").expect("built in");
+    let mut settings = small("causal");
+    settings.change("late_epochs = 3", "test").expect("a setting");
+    let begin = |path: &Path| {
+        TrainingRun::begin(path, entry, &options(), (Preset::Default, &settings), 7)
+            .expect("a new run")
+    };
+    let mut run = begin(&whole);
+    let mut reports = Vec::new();
+    while !run.training.is_done() {
+        let before = run.training.learner.agent.parameters.clone();
+        reports.push(run.run_epoch().expect("an epoch"));
+        assert_ne!(run.training.learner.agent.parameters, before);
+    }
+    let (acting, late) = reports.split_at(reports.len() - 3);
+    assert!(acting.iter().all(|epoch| !epoch.episodes.is_empty()));
+    assert_eq!(acting.last().expect("epochs").real_steps, settings.steps);
+    for epoch in late {
+        assert!(epoch.episodes.is_empty() && epoch.evaluation.is_some());
+        assert_eq!(epoch.real_steps, settings.steps);
+    }
+    assert!(late.windows(2).all(|pair| pair[1].rate < pair[0].rate && pair[1].rate > 0.0));
+
+    // Ended between two of them.
+    let mut first = begin(&broken);
+    for _ in 1..reports.len() {
+        first.run_epoch().expect("an epoch");
+    }
+    drop(first);
+    let mut again = TrainingRun::resume(&broken, None, MemoryLimit::default()).expect("resumed");
+    to_the_end(&mut again);
+    assert_eq!(curves(&broken), curves(&whole));
+    drop(again);
+
+    // With more steps it acts again, and dreams on after them.
+    let more = settings.steps + 100;
+    drop(run);
+    let mut longer =
+        TrainingRun::resume(&whole, Some(more), MemoryLimit::default()).expect("resumed");
+    let report = longer.run_epoch().expect("an epoch");
+    assert!(!report.episodes.is_empty() && report.rate >= late[0].rate);
+    let before = longer.training.epoch;
+    to_the_end(&mut longer);
+    assert!(longer.training.epoch >= before + 3);
+}
+
+#[test]
 fn a_folder_with_a_run_is_not_overwritten() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run");
