@@ -6,7 +6,7 @@ use super::frame::{Factor, Frame, Series};
 use super::reason::Reason;
 use becausal_core::schema::Role;
 
-/// A p-value below this leaves no doubt, whatever the threshold.
+/// A p-value below this leaves no doubt that something is there. For a number whose strength is too small it is the model's own error.
 const DECIDED: f64 = 1e-6;
 
 /// The reason why nothing could be found about each pair, `[output][input]`, where there is one.
@@ -56,9 +56,10 @@ fn unclear(finding: &Finding, frame: &Frame, effect: &Factor) -> Option<Reason> 
     let thresholds = &frame.thresholds;
     let low = finding.p <= thresholds.max_unclear_p && finding.most >= thresholds.min_strength;
     if low {
-        // An imperfect model lets bystanders of a number gain a little, with any p. Of a label that hardly ever changes, true
-        // causes gain no more.
-        let is_open = effect.kind.is_label() || finding.p > DECIDED;
+        // An imperfect model lets bystanders of a number gain a little, with any p. Of a label, which may hardly ever change,
+        // true causes may gain no more.
+        let is_weak = finding.strength < thresholds.min_strength;
+        let is_open = finding.p > DECIDED || (is_weak && effect.kind.is_label());
         return is_open.then_some(Reason::Unclear);
     }
     if finding.is_slow {

@@ -315,7 +315,10 @@ impl Contrast {
     #[must_use]
     pub fn never_varied(&self) -> Option<Node> {
         self.factual.evidence.doubts.iter().find_map(|doubt| match doubt {
-            Doubt::Confounded { node, reason: Reason::Constant { .. } } => Some(*node),
+            Doubt::Confounded {
+                node,
+                reason: Reason::Constant { .. } | Reason::NeverVaried { .. },
+            } => Some(*node),
             _ => None,
         })
     }

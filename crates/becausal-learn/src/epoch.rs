@@ -259,7 +259,7 @@ impl Training {
             lambda: settings.lambda,
             passes: settings.passes,
             batch: settings.batch,
-            rate: settings.policy_rate.at(share) * (1.0 - self.late as f64 / late_epochs),
+            rate: settings.policy_rate.at(share) * (1.0 - self.late as f64 / late_epochs).max(0.0),
             largest_divergence: settings.largest_divergence,
             reward_factor: self.reward_factor(),
         }

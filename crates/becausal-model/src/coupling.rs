@@ -10,7 +10,8 @@
 //!   that of an engine that ran says nothing about another engine.
 //! - Under the same action, in another state, the smaller noise is part of the larger one.
 //! - An action that is a number is one action at other strengths: what it adds is one noise, which grows with the
-//!   strength. A throttle that is opened twice as far shakes twice as much.
+//!   strength. A throttle that is opened twice as far shakes twice as much. (One throttle of two engines, one for each
+//!   sign, counts as one engine all the same.)
 //!
 //! So a noise that was seen is carried over as far as it must be shared, and has its mean beyond.
 //!
@@ -53,8 +54,9 @@ impl Coupling {
         if smaller <= 0.0 {
             return 0.0;
         }
-        // What is common to all actions, as a share of each deviation.
-        let common = [smaller, larger].map(|deviation| ratio(self.least, deviation));
+        // What is common to all actions, as a share of each deviation: at most all of the smaller one.
+        let least = self.least.min(smaller);
+        let common = [smaller, larger].map(|deviation| ratio(least, deviation));
         match relation {
             Relation::SameAction => ratio(smaller, larger),
             Relation::OtherAction => common[0] * common[1],
@@ -126,6 +128,16 @@ mod tests {
             .map(|deviation| even.correlation(deviation, Relation::OtherAction));
         assert!(correlations.is_sorted_by(|a, b| a > b), "{correlations:?}");
         assert!(correlations[1] > 0.95 && correlations[3] < 0.8, "{correlations:?}");
+    }
+
+    #[test]
+    fn a_quieter_step_shares_no_more_than_its_own_noise() {
+        for relation in [Relation::SameAction, Relation::OtherStrength, Relation::OtherAction] {
+            // Recorded with the least noise of all actions, then a state in which less is random.
+            let loud = Coupling { recorded: 1.0, least: 1.0 }.correlation(0.1, relation);
+            let quiet = Coupling { recorded: 0.1, least: 0.1 }.correlation(1.0, relation);
+            assert!((loud - quiet).abs() < 1e-12 && loud < 0.12, "{relation:?}: {loud} {quiet}");
+        }
     }
 
     #[test]

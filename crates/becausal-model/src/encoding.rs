@@ -130,11 +130,15 @@ impl Encoding {
             (Scale { mean, scale }, spread)
         });
         let inputs = inputs.iter().map(|&[mean, scale]| Scale { mean, scale }).collect();
-        let magnitude = |numbers: &Vec<f64>| match numbers[..] {
-            [] => Some(None),
-            _ => Some(Some(Magnitude::from_numbers(numbers[..].try_into().ok()?)?)),
+        let magnitude = |(slot, numbers): (usize, &Vec<f64>)| {
+            if numbers.is_empty() {
+                return Some(None);
+            }
+            let is_continuous = matches!(schema.variable_of(slot).kind, Kind::Continuous(_));
+            let found = Magnitude::from_numbers(numbers[..].try_into().ok()?)?;
+            (is_continuous && !plain).then_some(Some(found))
         };
-        let magnitudes = magnitudes.iter().map(magnitude).collect::<Option<_>>()?;
+        let magnitudes = magnitudes.iter().enumerate().map(magnitude).collect::<Option<_>>()?;
         let (schema, seen) = (Arc::clone(schema), seen.clone());
         Some(Self { schema, plain: *plain, inputs, magnitudes, seen, targets })
     }

@@ -41,7 +41,8 @@ impl ModelParams {
         let activations =
             SINGLE * threads * batch * 4.0 * (states * e + effects * (2.0 * h + outputs));
         let slots = schema.slots().len() as f64;
-        let data = rows * (SINGLE * (states * features + 2.0 * slots) + 2.0 * DOUBLE * slots);
+        let inputs = states * features + actions * actions_features;
+        let data = rows * (SINGLE * (inputs + 2.0 * slots) + 2.0 * DOUBLE * slots);
         let total = networks + activations + data;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let bytes = total as u64;

@@ -22,7 +22,7 @@ impl Staircase {
     /// The features of each value: one for every step but the lowest.
     pub const FEATURES: usize = STEPS - 1;
 
-    /// The staircase of a variable; `None` if it is no action, or no number with bounds.
+    /// The staircase of a variable; `None` if it is no action, or no continuous number with bounds.
     pub fn of(variable: &Variable) -> Option<Self> {
         match &variable.kind {
             Kind::Continuous(bounds) if variable.role == Role::Action => {

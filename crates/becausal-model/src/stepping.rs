@@ -258,6 +258,7 @@ impl WorldModel {
                 None => self.drawn(stream),
             };
             let targets = self.encoding.targets();
+            // Added to what is known, so without tails.
             noise.with_open(targets.iter().map(|_| stream.normal()).collect())
         };
         steps.iter().copied().map(draw).collect()

@@ -7,8 +7,8 @@ use becausal_core::{Stream, normal_quantile};
 /// A distribution of a number. Its parameters are outputs of a network and may be any numbers.
 ///
 /// A value is a function of the parameters and of *noise*. With the same noise, other parameters
-/// give the value that would have occurred instead. The noise is standard normal, logistic or
-/// Gumbel; [`noise_of`](Self::noise_of) infers it from an observed value.
+/// give the value that would have occurred instead. The noise is standard normal (with tails for
+/// [`Tailed`](Self::Tailed)), logistic or Gumbel; [`noise_of`](Self::noise_of) infers it from an observed value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Distribution {
     /// A normal distribution. Parameters: mean and raw scale; the standard deviation is `floor` +

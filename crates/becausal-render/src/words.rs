@@ -32,7 +32,7 @@ pub(super) fn without_zeros(text: String) -> String {
 }
 
 /// Beside another number, one below this share of what they differ by is written as 0.
-const NOTHING_BESIDE: f64 = 0.001;
+const NOTHING_BESIDE: f64 = 1e-5;
 
 /// Two numbers with enough digits to distinguish them.
 fn distinct(left: f64, right: f64) -> (String, String) {

@@ -181,7 +181,7 @@ impl Flight {
         self.random = Stream::new(seed);
     }
 
-    /// Takes the dispersion of engines out of the next step that is not shown.
+    /// Hides the dispersion of the other engines in the next step.
     pub(super) fn hide_noise(&mut self, shown: Shown) {
         self.shown = shown;
     }

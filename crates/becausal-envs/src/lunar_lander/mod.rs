@@ -159,8 +159,8 @@ impl Environment for LunarLander {
         moved
     }
 
-    /// The dispersion of the engines is drawn in every step, and shows only when one of them runs. Data teach of it
-    /// what the engine makes of it that ran.
+    /// The dispersion of the engines is drawn in every step, and shows only when one of them runs. Data
+    /// only show the noise of an engine that ran.
     fn hide_noise(&mut self, recorded: Option<&[f64]>, onlooker: Onlooker) -> bool {
         let ran = recorded.map(Thrust::of_action).unwrap_or_default();
         self.flight.hide_noise(match onlooker {

@@ -1,4 +1,4 @@
-//! Somebody who knows all rules, and of the noise only what a record shows.
+//! An environment as an onlooker sees it, who knows all rules, and of the noise only what a record shows.
 
 use std::sync::Arc;
 

@@ -204,9 +204,9 @@ fn a_model_survives_a_round_trip_and_wrong_files_are_rejected() {
 
     let manifest = folder.path().join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
-    fs::write(&manifest, text.replace("\"version\": 3", "\"version\": 7")).unwrap();
+    fs::write(&manifest, text.replace("\"version\": 4", "\"version\": 7")).unwrap();
     assert!(refused(folder.path()).contains("use a newer program"));
-    fs::write(&manifest, text.replace("\"version\": 3", "\"version\": 1")).unwrap();
+    fs::write(&manifest, text.replace("\"version\": 4", "\"version\": 1")).unwrap();
     assert!(refused(folder.path()).contains("create the world model again"));
     fs::write(&manifest, &text[..text.len() / 2]).unwrap();
     assert!(refused(folder.path()).contains("not valid JSON"));

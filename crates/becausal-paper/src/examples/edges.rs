@@ -82,7 +82,9 @@ mod tests {
         assert_eq!(both.measured, "x → y': edge, strength 0; z → y': no edge, p = 0.7");
         let none = claim(&graph, "none", Published::NoEdge, &pairs[1..], "few rows");
         assert_eq!((none.agreement, none.reason.as_str()), (Agreement::Same, ""));
-        assert!(pair_words(&graph, ("w", "y'")).starts_with("w → y': undecided (too few rows"));
+        assert!(
+            pair_words(&graph, ("w", "y'")).starts_with("w → y': undecided (the evidence is weak")
+        );
         assert_eq!(effects_of(&graph, "x"), ["y'"]);
     }
 }

@@ -105,7 +105,8 @@ def formula_of(
     taken = np.linspace(0, len(rewards) - 1, min(len(rewards), _MOST_ROWS)).astype(np.int64)
     # Ends are rare, and all of them count.
     if ended is not None:
-        taken = np.union1d(taken, np.flatnonzero(ended))
+        ends = np.flatnonzero(ended)
+        taken = np.union1d(taken, ends[np.linspace(0, len(ends) - 1, min(len(ends), _MOST_ROWS)).astype(np.int64)])
     half = episodes[taken] % 2 == 0
     if half.sum() < _MIN_ROWS or (~half).sum() < _MIN_ROWS:
         return None
@@ -119,7 +120,7 @@ def formula_of(
         return None
     places = {column["name"]: place for place, column in enumerate(columns)}
     plain = {summand.expression for summand in chosen if summand.target is None}
-    summands = [one for one in _summands(values, columns, end, ended) if one.expression in plain]
+    summands = [one for one in _summands(values, columns, end, ended) if one.target is None and one.expression in plain]
     targets = [summand.target for summand in chosen if summand.target is not None]
     summands += [_distance(replace(target, values=values[:, places[target.name]])) for target in targets]
     expected, weights = _rounded(np.stack([summand.values for summand in summands], axis=1), rewards)
@@ -308,6 +309,8 @@ def _terms(summands: Sequence[_Summand], weights: np.ndarray, end: Optional[str]
     terms = {" and ".join(reads): _sum(part) for reads, part in parts.items()}
     if at_end is not None and at_end != always:
         name = "survival" if abs(always) > abs(at_end) else "end"
+        while name in terms:
+            name += "_"
         terms[name] = f"if({end}, {_written(at_end)}, {_written(always)})"
     elif always != 0.0:
         terms["every step"] = _written(always)
@@ -324,4 +327,5 @@ def _sum(parts: Sequence[tuple[float, str]]) -> str:
 
 
 def _written(value: float) -> str:
+    value = float(value)
     return np.format_float_positional(value, trim="-") if 1e-6 < abs(value) < 1e9 or value == 0.0 else repr(value)
