@@ -6,7 +6,8 @@ use super::frame::{Factor, Frame, Series};
 use super::reason::Reason;
 use becausal_core::schema::Role;
 
-/// A p-value below this leaves no doubt that something is there. For a number whose strength is too small it is the model's own error.
+/// A p-value below this leaves no doubt that something is there. Where a number's strength is too small, it is taken for the
+/// model's own error.
 const DECIDED: f64 = 1e-6;
 
 /// The reason why nothing could be found about each pair, `[output][input]`, where there is one.
@@ -31,7 +32,7 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reas
         .iter()
         .enumerate()
         .map(|(output, row)| {
-            let outcome = &frame.outputs[output];
+            let factor = &frame.outputs[output];
             let effect = effect(frame, output);
             row.iter()
                 .enumerate()
@@ -44,7 +45,7 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reas
                         .map(|copy| Reason::Duplicate { of: frame.inputs[copy].name.clone() });
                     let ways = [&causes[input], &effect, &copy, &determined[input]];
                     let known = ways.into_iter().find_map(Clone::clone);
-                    known.or_else(|| unclear(finding, frame, outcome).filter(|_| findings.valid))
+                    known.or_else(|| unclear(finding, frame, factor).filter(|_| findings.valid))
                 })
                 .collect()
         })

@@ -195,7 +195,7 @@ impl Encoding {
     }
 
     /// The number of features of a state variable that can be exchanged: its elements, two for each on a circle, or its
-    /// labels. [Magnitudes](Self::magnitudes) come after them and follow from them.
+    /// labels. [Magnitudes](Self::update_magnitudes) come after them and follow from them.
     #[must_use]
     pub fn features_of(&self, state: usize) -> usize {
         let variable = self.schema.of_role(Role::State).nth(state);
@@ -203,7 +203,7 @@ impl Encoding {
     }
 
     /// Computes the magnitudes among the features `[rows, features]` of a state variable from the others.
-    pub fn magnitudes(&self, state: usize, features: &mut [f32]) {
+    pub fn update_magnitudes(&self, state: usize, features: &mut [f32]) {
         let columns = self.features(Role::State);
         let Some((variable, first)) = self.variables(Role::State).nth(state) else { return };
         for row in features.chunks_exact_mut(columns) {

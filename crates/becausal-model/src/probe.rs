@@ -328,7 +328,7 @@ fn exchange(
             exchanged[row * columns + column] = value;
         }
     }
-    encoding.magnitudes(state, &mut exchanged);
+    encoding.update_magnitudes(state, &mut exchanged);
     exchanged
 }
 

@@ -2,6 +2,7 @@
 
 use super::math::softplus;
 use super::normal::{log_normal_between, log_normal_cdf, log_normal_density, normal_cdf};
+use super::tailed::{draw_tailed, log_tailed};
 use becausal_core::{Stream, normal_quantile};
 
 /// A distribution of a number. Its parameters are outputs of a network and may be any numbers.
@@ -44,16 +45,6 @@ pub enum Distribution {
 
 use Distribution::{Bernoulli, Bounded, Categorical, Normal, Rounded, Tailed};
 
-/// Where the tails of [`Tailed`] begin, in standard deviations. Of normal noise one value in 22 is beyond it.
-const TAIL: f64 = 2.0;
-
-/// The standard deviation of normal noise over that of the middle of the [`Tailed`] distribution that is most likely for
-/// it: r with r^2 (2 Phi(2 / r) - 1) = 1.
-const NORMAL_NOISE: f64 = 1.026_76;
-
-/// What the density of [`Tailed`] would sum to without its constant: 2 Phi(2) - 1 in the middle and 2 phi(2) / 2 in the tails.
-const MASSES: [f64; 2] = [0.954_499_736_103_641_6, 0.053_990_966_513_188_06];
-
 impl Distribution {
     /// The number of its parameters.
     #[must_use]
@@ -90,7 +81,7 @@ impl Distribution {
     pub fn log_likelihood(&self, parameters: &[f32], value: f64, derivatives: &mut [f32]) -> f64 {
         match *self {
             Normal { floor } => log_normal(scale(parameters, floor), value, derivatives),
-            Tailed { floor } => log_tailed(scale(parameters, floor), value, derivatives),
+            Tailed { floor } => tailed(scale(parameters, floor), value, derivatives),
             Rounded { half, floor } => {
                 log_rounded(scale(parameters, floor), half, value, derivatives)
             }
@@ -134,7 +125,7 @@ impl Distribution {
             }
             Tailed { floor } => {
                 let scale = scale(parameters, floor);
-                (log_tailed(scale, value, derivatives), Some(scale.1))
+                (tailed(scale, value, derivatives), Some(scale.1))
             }
             Rounded { half, floor } => {
                 let scale = scale(parameters, floor);
@@ -256,7 +247,7 @@ impl Distribution {
         for value in &mut noise[..self.noises()] {
             *value = match self {
                 Normal { .. } | Rounded { .. } | Bounded { .. } => stream.normal(),
-                Tailed { .. } => draw_tailed(stream) / NORMAL_NOISE,
+                Tailed { .. } => draw_tailed(stream),
                 Bernoulli => logistic_quantile(stream.unit()),
                 Categorical(_) => gumbel_quantile(stream.unit()),
             };
@@ -363,32 +354,10 @@ fn log_normal(
 }
 
 /// The log-likelihood of a value under a [`Tailed`] distribution with this [`scale`].
-fn log_tailed(
-    (mean, deviation, slope): (f64, f64, f64),
-    value: f64,
-    derivatives: &mut [f32],
-) -> f64 {
-    let middle = deviation / NORMAL_NOISE;
-    let z = (value - mean) / middle;
-    let pull = z.clamp(-TAIL, TAIL);
-    write(derivatives, [pull / middle, (z * pull - 1.0) / deviation * slope]);
-    let mass = MASSES[0] + MASSES[1];
-    log_normal_density(0.0) - mass.ln() - pull * (z - 0.5 * pull) - middle.ln()
-}
-
-/// Noise of a [`Tailed`] distribution, in standard deviations of its middle.
-fn draw_tailed(stream: &mut Stream) -> f64 {
-    let tail = stream.unit() * (MASSES[0] + MASSES[1]) - MASSES[0];
-    if tail > 0.0 {
-        let beyond = TAIL - (1.0 - stream.unit()).ln() / TAIL;
-        return if 2.0 * tail > MASSES[1] { beyond } else { -beyond };
-    }
-    loop {
-        let middle = stream.normal();
-        if middle.abs() <= TAIL {
-            return middle;
-        }
-    }
+fn tailed((mean, deviation, slope): (f64, f64, f64), value: f64, derivatives: &mut [f32]) -> f64 {
+    let (log, [by_mean, by_deviation]) = log_tailed(mean, deviation, value);
+    write(derivatives, [by_mean, by_deviation * slope]);
+    log
 }
 
 /// The log-likelihood of a value under a rounded normal distribution with this [`scale`].
@@ -620,40 +589,6 @@ mod tests {
                 _ => assert!((below - 0.5).abs() < 0.01, "{distribution:?}"),
             }
         }
-    }
-
-    #[test]
-    fn fitted_to_normal_noise_its_deviation_is_that_of_the_noise() {
-        // The mean slope of the likelihood by the deviation is 0 where noise of deviation 1 is seen with deviation 1.
-        let raw = (1.0_f64 - 1e-3).exp_m1().ln();
-        #[expect(clippy::cast_possible_truncation, reason = "parameters are single precision")]
-        let parameters = [0.0, raw as f32];
-        let slope = |value: f64| {
-            let mut slopes = [0.0; 2];
-            Tailed { floor: 1e-3 }.log_likelihood(&parameters, value, &mut slopes);
-            f64::from(slopes[1])
-        };
-        let cells = (-8000..8000).map(|cell| (f64::from(cell) + 0.5) * 1e-3);
-        let mean: f64 = cells.map(|z| slope(z) * log_normal_density(z).exp() * 1e-3).sum();
-        assert!(mean.abs() < 1e-4, "{mean}");
-    }
-
-    #[test]
-    fn tails_are_drawn_as_often_as_they_are_likely() {
-        let mut stream = Stream::new(5);
-        let draws: Vec<f64> = (0..40_000).map(|_| draw_tailed(&mut stream)).collect();
-        let share = |beyond: f64| {
-            draws.iter().filter(|draw| draw.abs() > beyond).count() as f64 / draws.len() as f64
-        };
-        // e^(-2 (z - 2)) of the mass of the tails is beyond z.
-        let tails = MASSES[1] / (MASSES[0] + MASSES[1]);
-        for beyond in [2.0_f64, 2.5, 3.0, 4.0] {
-            let expected = tails * (-2.0 * (beyond - 2.0)).exp();
-            let error = 4.0 * (expected / draws.len() as f64).sqrt();
-            assert!((share(beyond) - expected).abs() < error, "{beyond}: {}", share(beyond));
-        }
-        let mean = draws.iter().sum::<f64>() / draws.len() as f64;
-        assert!(mean.abs() < 0.025, "{mean}");
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod parameters;
 mod perceptron;
 mod product;
 mod safetensors;
+mod tailed;
 mod tape;
 mod weights;
 mod wide_product;

@@ -37,7 +37,7 @@ pub(super) fn line_name(name: &str) -> &str {
         "everything" => "everything changes",
         "direct" => "direct effects only",
         "twin" => "twin: other noise",
-        "reachable" => "reachable: the rules, noise of the same action",
+        "reachable" => "reachable: the rules, noise that data can show",
         "ideal" => "ideal: the rules, all noise the record shows",
         name => name,
     }
