@@ -19,7 +19,7 @@ pub const NEGLIGIBLE: f64 = 0.01;
 
 impl WorldModel {
     /// Influence by weight, as in the paper: the influence weights alpha under an action. A
-    /// persistent value has weight 1 for its own next value.
+    /// persistent value has weight 1 for its own next value, and so has what is in a linear law.
     ///
     /// `None` for models without influence weights.
     #[must_use]
@@ -37,10 +37,9 @@ impl WorldModel {
             let alpha = member.action_part(inputs.actions.clone(), &self.structure)?.alpha;
             let mut weights = Vec::with_capacity(effects * states);
             for effect in 0..effects {
-                let stays = f64::from(self.persistence.stays(effect, row));
                 for (state, &alpha) in alpha.row(effect, row)[..states].iter().enumerate() {
-                    let alpha = f64::from(alpha);
-                    weights.push(if state == effect { alpha.max(stays) } else { alpha });
+                    let persists = self.persistence.reads(effect, row, state);
+                    weights.push(if persists { 1.0 } else { f64::from(alpha) });
                 }
             }
             Some(weights)

@@ -41,7 +41,8 @@ impl DenseNetwork {
     /// The parameters of the distributions: `[effects, rows, columns]`.
     pub fn forward(&self, tape: &mut Tape<'_>, inputs: Inputs) -> Variable {
         let rows = inputs.rows();
-        let Inputs { states, actions, action_of, before, .. } = inputs;
+        let starts = Persistence::of_all(self.effects).starts(&inputs, &self.targets);
+        let Inputs { states, actions, action_of, .. } = inputs;
         let widths = [&states, &actions].map(|block| block.shape.groups * block.shape.columns);
         let mut joined = Block::zeros(Shape::new(1, rows, widths[0] + widths[1]));
         for (row, into) in joined.values.chunks_exact_mut(widths[0] + widths[1]).enumerate() {
@@ -56,8 +57,7 @@ impl DenseNetwork {
         let joined = tape.input(joined);
         let outputs = self.layers.forward(tape, joined, Source::Each);
         let split = split(tape, outputs, self.effects, self.columns);
-        let persistence = Persistence::of_all(self.effects);
-        persist(tape, split, &before, &action_of, &persistence, &self.targets)
+        persist(tape, split, &starts, &self.targets)
     }
 }
 

@@ -35,6 +35,7 @@ impl WorldModel {
             blocks.extend(pruned.iter().map(|block| (format!("{at}.pruned"), block)));
         }
         blocks.push(("persistence".to_owned(), &self.persistence.stays));
+        blocks.extend(self.persistence.laws.iter().map(|laws| ("laws".to_owned(), laws)));
         FORMAT.save(folder, self.schema(), &blocks, self.fields())
     }
 
@@ -141,7 +142,12 @@ impl Described {
         let shape = Shape::new(structure.effects(), actions, 1);
         let stays = take(&mut blocks, "persistence").filter(|block| block.shape == shape);
         let stays = stays.ok_or("the weights `persistence` are missing or have the wrong shape")?;
-        let persistence = Persistence { stays };
+        let laws = take(&mut blocks, "laws");
+        let shape = Shape::new(structure.effects(), actions, structure.states() + 1);
+        if laws.as_ref().is_some_and(|laws| laws.shape != shape) {
+            return Err("the weights `laws` have the wrong shape".to_owned());
+        }
+        let persistence = Persistence { stays, laws };
         let stored: usize = blocks.iter().map(|(_, block)| block.values.len()).sum();
         if largest_layer(self.kind, self.sizes, &structure) > stored {
             return Err(FORMAT.missing("sizes"));

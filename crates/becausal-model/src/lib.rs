@@ -19,6 +19,7 @@ mod influence;
 mod inputs;
 mod kept;
 mod label_entropy;
+mod law;
 mod local_influence;
 mod magnitude;
 mod member;

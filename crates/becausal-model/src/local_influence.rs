@@ -114,12 +114,19 @@ impl WorldModel {
             let mut here = network.as_it_is(parameters, &common, effect);
             let columns = here.len() / inputs.rows().max(1);
             let before = |at: usize, row: usize| inputs.before.group(at)[row];
-            let stays = |row: usize| network.stays(effect, inputs.action_of[row] as usize);
-            self.persist(effect, columns, &mut here, |at, row| stays(row) * before(at, row));
+            let start = |row: usize, before: f32, standard: &dyn Fn(usize) -> f32| {
+                let action = inputs.action_of[row] as usize;
+                network.persistence().start(effect, action, before, standard)
+            };
+            let standard = |row: usize, state: usize| inputs.states.row(state, row)[0];
+            self.persist(effect, columns, &mut here, |at, row| {
+                start(row, before(at, row), &|state| standard(row, state))
+            });
             let mut there: Vec<Option<Changed>> = (0..states).map(|_| None).collect();
             for &state in self.structure.state_parents(effect) {
                 let values = &substitutes[state];
                 let count = values.first.len();
+                let features = values.features.len() / count.max(1);
                 let reads = |&row: &usize| {
                     network.reads_under(&common.alpha, inputs.action_of[row], (effect, state))
                 };
@@ -144,7 +151,10 @@ impl WorldModel {
                         Some((_, other)) => other[value],
                         None => before(at, situation),
                     };
-                    stays(situation) * before
+                    start(situation, before, &|read| match read == state {
+                        true => values.features[value * features],
+                        false => standard(situation, read),
+                    })
                 });
                 let mut first = vec![None; inputs.rows()];
                 for (at, &situation) in read.iter().enumerate() {

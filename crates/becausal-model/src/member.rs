@@ -239,9 +239,9 @@ impl Member {
                 .for_each(|row| row.copy_from_slice(from));
         }
         let outputs = tape.push(outputs, Repeat(constant));
-        let persistence = Persistence::of_all(groups);
         let targets = self.encoding.targets();
-        persist(tape, outputs, &inputs.before, &inputs.action_of, &persistence, targets)
+        let starts = Persistence::of_all(groups).starts(inputs, targets);
+        persist(tape, outputs, &starts, targets)
     }
 }
 

@@ -206,13 +206,14 @@ impl CausalNetwork {
         structure: &Arc<Structure>,
         under: UnderActions,
     ) -> Variable {
-        let Inputs { states, action_of, before, .. } = inputs;
+        let starts = self.persistence.starts(&inputs, &self.targets);
+        let Inputs { states, action_of, .. } = inputs;
         let states = tape.input(states);
         let encodings = self.state_encoders.forward(tape, states, Source::Each);
         let hidden = self.hidden(tape, encodings, under, &action_of, structure);
         let hidden = Activation::Silu.forward(tape, hidden);
         let decoded = self.decoder.forward(tape, hidden, Source::Each);
-        persist(tape, decoded, &before, &action_of, &self.persistence, &self.targets)
+        persist(tape, decoded, &starts, &self.targets)
     }
 
     /// What depends on the action alone, under each of some actions.
@@ -278,7 +279,7 @@ impl CausalNetwork {
     pub fn reads_under(&self, alpha: &Block, action: u32, (effect, state): (usize, usize)) -> bool {
         let action = action as usize;
         alpha.row(effect, action)[state] != 0.0
-            || (state == effect && self.stays(effect, action) != 0.0)
+            || self.persistence.reads(effect, action, state)
     }
 
     /// The encodings `[rows, encoding]` of the features `[rows, features]` of a state variable.
@@ -342,9 +343,9 @@ impl CausalNetwork {
         })
     }
 
-    /// Whether the values of an effect persist under one of the distinct actions: 1 or 0.
-    pub fn stays(&self, effect: usize, action: usize) -> f32 {
-        self.persistence.stays(effect, action)
+    /// What the decoder starts from.
+    pub fn persistence(&self) -> &Persistence {
+        &self.persistence
     }
 
     /// What depends on the action alone: the influence weights and the action's contribution.

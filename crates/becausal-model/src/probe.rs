@@ -200,8 +200,8 @@ impl Probe {
         losses
     }
 
-    /// Adds the values before the step to the outputs `[1, rows, columns]` of an effect, where they
-    /// persist; those of the replaced state are replaced.
+    /// Adds what the decoder starts from to the outputs `[1, rows, columns]` of an effect; the values of the replaced state
+    /// are replaced there too.
     fn persist(
         &self,
         network: &CausalNetwork,
@@ -211,6 +211,7 @@ impl Probe {
     ) {
         let inputs = &self.rows.inputs;
         let columns = outputs.shape.columns;
+        let features = inputs.states.shape.columns;
         let other =
             if state == effect { self.encoding.before_of(state, values) } else { Vec::new() };
         let targets = self.encoding.targets().iter().enumerate();
@@ -218,8 +219,13 @@ impl Probe {
             let replaced = other.iter().find(|(target, _)| *target == at);
             let before = replaced.map_or(inputs.before.group(at), |(_, before)| &before[..]);
             for (row, before) in before.iter().enumerate() {
-                let stays = network.stays(effect, inputs.action_of[row] as usize);
-                outputs.values[row * columns + target.head.column] += stays * before;
+                let action = inputs.action_of[row] as usize;
+                let standard = |other: usize| match other == state {
+                    true => values[row * features],
+                    false => inputs.states.row(other, row)[0],
+                };
+                let start = network.persistence().start(effect, action, *before, standard);
+                outputs.values[row * columns + target.head.column] += start;
             }
         }
     }

@@ -95,7 +95,11 @@ impl WorldModel {
         let FitData { train, encoding, train_rows, held_out_rows, .. } = data;
         let structure = Arc::new(structure_of(train, kind, structure));
         let listener = &params.progress;
-        let persistence = Persistence::asked(params.persist, train, encoding, &structure, listener);
+        let mut persistence =
+            Persistence::asked(params.persist, train, encoding, &structure, listener);
+        if params.persist && !params.plain {
+            persistence = persistence.with_laws(train, encoding, &structure);
+        }
         let looked_at: Vec<usize> =
             evenly(held_out_rows.inputs.rows(), MAX_VALIDATION_ROWS).collect();
         let held_out = held_out_rows.select(&looked_at);
