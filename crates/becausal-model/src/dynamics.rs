@@ -89,6 +89,18 @@ pub trait Dynamics: Sync {
     /// local action influence model.
     fn influence(&self, state: &[f64], action: &[f64]) -> Influence;
 
+    /// The values that [`influence`](Self::influence) gives to every state variable in turn:
+    /// `[variables][values][slots of the variable]`. Nothing if it does not work by trying values.
+    fn substitutes(&self) -> Vec<Vec<Vec<f64>>> {
+        Vec::new()
+    }
+
+    /// The same as [`influence`](Self::influence), by some of the [values](Self::substitutes) alone:
+    /// `tried[variable][value]`.
+    fn influence_by(&self, state: &[f64], action: &[f64], _tried: &[Vec<bool>]) -> Influence {
+        self.influence(state, action)
+    }
+
     /// The same for several states and actions at once.
     fn influences(&self, situations: &[Situation<'_>]) -> Vec<Influence> {
         situations.iter().map(|(state, action)| self.influence(state, action)).collect()

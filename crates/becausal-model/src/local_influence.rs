@@ -37,8 +37,16 @@ struct Substitutes {
     before: Vec<(usize, Vec<f32>)>,
     /// The row of a batch of [`SUBSTITUTES`] that each of the distinct ones stands in first.
     first: Vec<usize>,
-    /// For each of [`SUBSTITUTES`], which of the distinct ones it is.
+    /// For each of [`SUBSTITUTES`], or for those that are kept, which of the distinct ones it is.
     which: Vec<usize>,
+}
+
+impl Substitutes {
+    /// Keeps some of the values; the others do not count.
+    fn keep(&mut self, tried: &[bool]) {
+        let each = self.which.iter().zip(tried);
+        self.which = each.filter(|(_, tried)| **tried).map(|(&which, _)| which).collect();
+    }
 }
 
 /// What a member predicts for one effect when one of the state variables takes other values.
@@ -66,6 +74,33 @@ impl WorldModel {
         let substitutes = self.substitutes();
         let of_chunk = |chunk: &[Situation<'_>]| self.influences_of(chunk, &substitutes);
         situations.chunks(CHUNK_STATES).flat_map(of_chunk).collect()
+    }
+
+    /// The same in one state, by some of the [values](Self::substitute_values) alone: `tried[variable][value]`.
+    pub(super) fn influence_here_by(
+        &self,
+        situation: Situation<'_>,
+        tried: &[Vec<bool>],
+    ) -> Influence {
+        let mut substitutes = self.substitutes();
+        for (substitutes, tried) in substitutes.iter_mut().zip(tried) {
+            substitutes.keep(tried);
+        }
+        self.influences_of(&[situation], &substitutes).remove(0)
+    }
+
+    /// The values that replace those of every state variable: `[variables][values][slots of the variable]`.
+    pub(super) fn substitute_values(&self) -> Vec<Vec<Vec<f64>>> {
+        let variables = self.state_variable_of_slots();
+        let of_state = |state: usize| {
+            let slots: Vec<usize> =
+                (0..variables.len()).filter(|&slot| variables[slot] == state).collect();
+            let value = |at: usize| {
+                slots.iter().map(|&slot| self.encoding.substitute(slot, at, SUBSTITUTES)).collect()
+            };
+            (0..SUBSTITUTES).map(value).collect()
+        };
+        (0..self.structure.states()).map(of_state).collect()
     }
 
     fn influences_of(
@@ -305,7 +340,7 @@ impl WorldModel {
                             return 0.0;
                         }
                         let to = Predicted::of(distribution, there(member, value));
-                        from.divergence(&to, target) / SUBSTITUTES as f64
+                        from.divergence(&to, target) / which.len() as f64
                     }));
                 }
                 for &value in which.iter().filter(|&&value| counts[value]) {

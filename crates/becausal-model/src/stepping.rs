@@ -148,6 +148,14 @@ impl Dynamics for WorldModel {
         self.influences_here(situations)
     }
 
+    fn substitutes(&self) -> Vec<Vec<Vec<f64>>> {
+        self.substitute_values()
+    }
+
+    fn influence_by(&self, state: &[f64], action: &[f64], tried: &[Vec<bool>]) -> Influence {
+        self.influence_here_by((state, action), tried)
+    }
+
     fn attention(&self, action: &[f64]) -> Option<Influence> {
         self.influence_by_weight(action)
     }

@@ -14,6 +14,10 @@ const STEPS_PER_SECOND: f64 = 50.0;
 const VELOCITY_ITERATIONS: usize = 6 * 30;
 const POSITION_ITERATIONS: usize = 2 * 30;
 
+/// Height above the ground, in metres, up to which a craft stands on it whatever its contacts say. Shapes touch when
+/// their skins do, 0.02 m apart, and a craft that stands may lift a leg by as much again without ever flying.
+const NEAR_GROUND: f64 = 0.04;
+
 const MAIN_POWER: f64 = 13.0;
 const SIDE_POWER: f64 = 0.6;
 const MAIN_HEIGHT: f64 = 4.0;
@@ -187,7 +191,7 @@ impl Flight {
     }
 
     /// Moves the craft into another state of the air: hull and legs together, as they hang on each other,
-    /// and in the same motion relative to the hull. Refuses states on the ground or in it, and leaves one
+    /// and in the same motion relative to the hull. Refuses states [on the ground or in it](NEAR_GROUND), and leaves one
     /// from there.
     pub(super) fn move_to(&mut self, state: &[f64; 8]) -> bool {
         let grounded = self.leg_contacts.contains(&true) || state[6] != 0.0 || state[7] != 0.0;
@@ -245,13 +249,13 @@ impl Flight {
         true
     }
 
-    /// Whether a point is below the hills, or beside the view.
+    /// Whether a point is below the hills or [as good as on them](NEAR_GROUND), or beside the view.
     fn is_in_ground(&self, point: Vector) -> bool {
         let (x, y) = (f64::from(point.x), f64::from(point.y));
         let edge = self.terrain.windows(2).find(|ends| ends[0].0 <= x && x <= ends[1].0);
         edge.is_none_or(|ends| {
             let along = (x - ends[0].0) / (ends[1].0 - ends[0].0);
-            y <= ends[0].1 + along * (ends[1].1 - ends[0].1)
+            y <= ends[0].1 + along * (ends[1].1 - ends[0].1) + NEAR_GROUND
         })
     }
 

@@ -8,9 +8,6 @@ use super::score::{Measure, Sums};
 use crate::error::ExplainError;
 use crate::scale::Scale;
 
-/// Values that replace a state variable, as many as the influences of a chain are measured with.
-const SUBSTITUTES: usize = 16;
-
 /// Who says which variables move which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Voice {
@@ -37,7 +34,10 @@ impl Voice {
     }
 }
 
-/// Other values of every state variable, from the data.
+/// Other values of every state variable, from the data, for a model that does not say which it tries.
+const SUBSTITUTES: usize = 16;
+
+/// The values that every state variable takes in turn.
 pub(super) struct Substitutes {
     /// `[variables][substitutes][slots of the variable]`
     values: Vec<Vec<Vec<f64>>>,
@@ -46,10 +46,14 @@ pub(super) struct Substitutes {
 }
 
 impl Substitutes {
-    /// Values at evenly spaced ranks.
-    pub fn of(data: &Transitions) -> Self {
-        let schema = data.schema();
-        let shape = becausal_core::Shape::of(schema);
+    /// The values that the influences of a chain are measured with; of a model without any, values at evenly spaced ranks.
+    pub fn of(dynamics: &dyn Dynamics, data: &Transitions) -> Self {
+        let shape = becausal_core::Shape::of(data.schema());
+        let first = shape.states.iter().map(|range| range.start).collect();
+        let values = dynamics.substitutes();
+        if values.len() == shape.states.len() {
+            return Self { values, first };
+        }
         let of_variable = |range: &std::ops::Range<usize>| {
             let mut rows: Vec<Vec<f64>> = (0..data.len())
                 .map(|row| range.clone().map(|slot| data.column(slot).get(row)).collect())
@@ -61,10 +65,7 @@ impl Substitutes {
             let count = SUBSTITUTES.min(rows.len());
             (0..count).map(|at| rows[(2 * at + 1) * rows.len() / (2 * count)].clone()).collect()
         };
-        Self {
-            values: shape.states.iter().map(of_variable).collect(),
-            first: shape.states.iter().map(|range| range.start).collect(),
-        }
+        Self { values: shape.states.iter().map(of_variable).collect(), first }
     }
 }
 
@@ -94,26 +95,32 @@ impl Influences<'_> {
         }
         let base = effects(&mut here, action)?;
         let tau = self.tau;
-        let local = self.dynamics.influence(&state, action);
-        let attention = self.dynamics.attention(action);
-        let mut sums = [Sums::default(); Voice::ALL.len()];
+        // Which values could be tried, and which effects moved with any of them.
+        let mut tried = Vec::with_capacity(self.substitutes.values.len());
+        let mut moved = vec![vec![false; self.scale.effects()]; self.substitutes.values.len()];
         for (cause, values) in self.substitutes.values.iter().enumerate() {
-            let mut moved = vec![false; self.scale.effects()];
-            let mut tried = 0;
-            for value in values {
+            let mut could = vec![false; values.len()];
+            for (value, could) in values.iter().zip(&mut could) {
                 let mut other = state.clone();
                 other[self.substitutes.first[cause]..][..value.len()].copy_from_slice(value);
                 let mut there = start.clone();
                 if other == state || !there.set_state(&other) {
                     continue;
                 }
-                tried += 1;
+                *could = true;
                 let after = effects(&mut there, action)?;
-                for (effect, moved) in moved.iter_mut().enumerate() {
+                for (effect, moved) in moved[cause].iter_mut().enumerate() {
                     *moved |= self.scale.differs(effect, &base, &after, self.threshold);
                 }
             }
-            if tried == 0 {
+            tried.push(could);
+        }
+        // A value that the environment refuses, such as a height below the ground, can be no reason for a claim either.
+        let local = self.dynamics.influence_by(&state, action, &tried);
+        let attention = self.dynamics.attention(action);
+        let mut sums = [Sums::default(); Voice::ALL.len()];
+        for (cause, (tried, moved)) in tried.iter().zip(moved).enumerate() {
+            if !tried.contains(&true) {
                 continue;
             }
             for (effect, &moved) in moved.iter().enumerate() {

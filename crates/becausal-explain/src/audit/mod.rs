@@ -220,7 +220,7 @@ pub fn audit<E: Environment>(
     let by_kind = played.by_kind(params.states, params.seed);
     let by_step = played.by_step(params.states, params.seed);
     let places: Vec<Place> = [by_kind, by_step].concat();
-    let substitutes = Substitutes::of(data);
+    let substitutes = Substitutes::of(dynamics, data);
     let influences = Influences {
         dynamics,
         substitutes: &substitutes,
