@@ -46,6 +46,21 @@ impl Predicted {
         }
     }
 
+    /// How much less probable its most likely label is in another prediction of the same target; nothing for numbers.
+    pub fn loses_to(&self, other: &Self) -> f64 {
+        match (self, other) {
+            (Self::Flag(p), Self::Flag(q)) => (p - q) * if *p > 0.5 { 1.0 } else { -1.0 },
+            (Self::Labels(here), Self::Labels(there)) => {
+                let likelier = |best: (f64, f64), pair: (&f64, &f64)| {
+                    if best.0 >= *pair.0 { best } else { (*pair.0, *pair.1) }
+                };
+                let (before, after) = here.iter().zip(there).fold((0.0, 0.0), likelier);
+                before - after
+            }
+            _ => 0.0,
+        }
+    }
+
     /// The Kullback-Leibler divergence from another prediction of the same target, in nats.
     pub fn divergence(&self, other: &Self, target: &Target) -> f64 {
         match (self, other) {
@@ -85,5 +100,15 @@ mod tests {
             let moved: f64 = apart / 2.0;
             assert!((divergence - moved * moved / 2.0).abs() < 1e-9, "{kind}: {divergence}");
         }
+    }
+
+    #[test]
+    fn a_label_loses_what_another_one_gains() {
+        let flag = |p: f64| Predicted::Flag(p);
+        assert!((flag(0.9).loses_to(&flag(0.3)) - 0.6).abs() < 1e-12);
+        assert!((flag(0.1).loses_to(&flag(0.3)) - 0.2).abs() < 1e-12);
+        let labels = |p: [f64; 3]| Predicted::Labels(p.to_vec());
+        let lost = labels([0.2, 0.7, 0.1]).loses_to(&labels([0.5, 0.3, 0.2]));
+        assert!((lost - 0.4).abs() < 1e-12, "{lost}");
     }
 }

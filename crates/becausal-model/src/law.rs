@@ -85,8 +85,10 @@ impl Observed {
             law.parents[parent] = coefficient;
         }
         let is_finite = law.parents.iter().all(|coefficient| coefficient.is_finite());
-        let mut deviations: Vec<f64> =
-            judged.iter().map(|&row| (self.target[row] - self.predicted(&law, row)).abs()).collect();
+        let mut deviations: Vec<f64> = judged
+            .iter()
+            .map(|&row| (self.target[row] - self.predicted(&law, row)).abs())
+            .collect();
         let with = median(&mut deviations);
         (is_finite && law.constant.is_finite() && with <= MAX_SHARE_LEFT * without).then_some(law)
     }
@@ -177,9 +179,11 @@ mod tests {
 
     #[test]
     fn rows_of_another_rule_do_not_bend_it() {
-        let law = observed(|[a, _, c], stream| {
-            if stream.unit() < 0.2 { 10.0 * stream.normal() } else { a + 0.5 * c }
-        });
+        let law = observed(
+            |[a, _, c], stream| {
+                if stream.unit() < 0.2 { 10.0 * stream.normal() } else { a + 0.5 * c }
+            },
+        );
         let law = law.law().expect("a law");
         assert!((law.parents[2] - 0.5).abs() < 1e-3, "{law:?}");
         assert!((law.parents[0] + law.parents[1] - 1.0).abs() < 1e-3, "{law:?}");

@@ -23,6 +23,11 @@ use super::world_model::WorldModel;
 /// .96, .94, .90, .83.
 const CLEAR: f64 = 2.0;
 
+/// A label counts as influenced where its probability changes by at least this: in one of four cases, with the same noise, it
+/// is then another one. Chosen among 0, 0.02, 0.1, 0.25 and 0.5 by the audit of influences of two trained landers (seeds 301
+/// and 302): precision .93, .93, .93, .93, .93 and .87, .89, .90, .90, .90, recall .92 and .96 to .97.
+const LABEL_SHIFT: f64 = 0.25;
+
 /// Number of values that replace a state variable to measure its influence in a single state.
 const SUBSTITUTES: usize = 16;
 
@@ -186,9 +191,12 @@ impl WorldModel {
                         Some((_, other)) => other[value],
                         None => before(at, situation),
                     };
-                    start(situation, before, &|read| match read == state {
-                        true => values.features[value * features],
-                        false => standard(situation, read),
+                    start(situation, before, &|read| {
+                        if read == state {
+                            values.features[value * features]
+                        } else {
+                            standard(situation, read)
+                        }
                     })
                 });
                 let mut first = vec![None; inputs.rows()];
@@ -307,6 +315,7 @@ impl WorldModel {
             let from: Vec<Predicted> =
                 here.iter().map(|here| Predicted::of(distribution, here)).collect();
             let is_number = distribution.deviation(here[0]).is_some();
+            let least = if is_number { NEGLIGIBLE * target.spread } else { LABEL_SHIFT };
             for &state in self.structure.state_parents(target.effect) {
                 let place = target.effect * states + state;
                 let reads = |tried: &Tried| {
@@ -325,15 +334,16 @@ impl WorldModel {
                 losses.clear();
                 counts.clear();
                 for value in 0..first.len() {
-                    if is_number {
-                        for (member, step) in steps.iter_mut().enumerate() {
-                            let [there, here] = [there(member, value), here[member]];
-                            let moved =
-                                target.error(distribution.mean(there), distribution.mean(here));
-                            *step = target.scale.scale * moved;
-                        }
+                    for (member, step) in steps.iter_mut().enumerate() {
+                        let to = there(member, value);
+                        *step = if is_number {
+                            let [to, from] = [to, here[member]].map(|at| distribution.mean(at));
+                            target.scale.scale * target.error(to, from)
+                        } else {
+                            from[member].loses_to(&Predicted::of(distribution, to))
+                        };
                     }
-                    let is_counted = !is_number || is_clear(&steps, NEGLIGIBLE * target.spread);
+                    let is_counted = is_clear(&steps, least);
                     counts.push(is_counted);
                     losses.extend(from.iter().enumerate().map(|(member, from)| {
                         if !is_counted {

@@ -278,8 +278,7 @@ impl CausalNetwork {
     /// persists.
     pub fn reads_under(&self, alpha: &Block, action: u32, (effect, state): (usize, usize)) -> bool {
         let action = action as usize;
-        alpha.row(effect, action)[state] != 0.0
-            || self.persistence.reads(effect, action, state)
+        alpha.row(effect, action)[state] != 0.0 || self.persistence.reads(effect, action, state)
     }
 
     /// The encodings `[rows, encoding]` of the features `[rows, features]` of a state variable.

@@ -87,15 +87,23 @@ impl Persistence {
     }
 
     /// The same, with the linear laws that the data follow.
-    pub fn with_laws(mut self, data: &Transitions, encoding: &Encoding, structure: &Structure) -> Self {
+    pub fn with_laws(
+        mut self,
+        data: &Transitions,
+        encoding: &Encoding,
+        structure: &Structure,
+    ) -> Self {
         let rows_of = rows_of_actions(data, encoding);
         let (actions, states) = (rows_of.len(), structure.states());
+        let all: Vec<usize> = evenly(data.len(), MAX_REGRESSION_ROWS).collect();
         let places: Vec<(usize, usize)> = (0..structure.effects())
             .flat_map(|effect| (0..actions).map(move |action| (effect, action)))
             .collect();
         let of_place = |&(effect, action): &(usize, usize)| {
-            let stays = self.stays(effect, action);
-            law_of(data, encoding, structure, effect, (&rows_of[action], stays))
+            // What does not depend on the action has one law.
+            let is_acted_on = structure.parents(effect).iter().any(|&cause| cause >= states);
+            let rows = if is_acted_on { &rows_of[action] } else { &all };
+            law_of(data, encoding, structure, effect, (rows, self.stays(effect, action)))
         };
         let found: Vec<Option<(f32, Vec<f32>)>> = places.par_iter().map(of_place).collect();
         if found.iter().all(Option::is_none) {

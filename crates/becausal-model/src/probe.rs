@@ -220,9 +220,12 @@ impl Probe {
             let before = replaced.map_or(inputs.before.group(at), |(_, before)| &before[..]);
             for (row, before) in before.iter().enumerate() {
                 let action = inputs.action_of[row] as usize;
-                let standard = |other: usize| match other == state {
-                    true => values[row * features],
-                    false => inputs.states.row(other, row)[0],
+                let standard = |other: usize| {
+                    if other == state {
+                        values[row * features]
+                    } else {
+                        inputs.states.row(other, row)[0]
+                    }
                 };
                 let start = network.persistence().start(effect, action, *before, standard);
                 outputs.values[row * columns + target.head.column] += start;
