@@ -6,7 +6,7 @@
 //! what is linear is not left to them: they predict what a law leaves.
 //!
 //! A law is fitted by least *absolute* deviations, so rows that follow another rule (contact with the ground) do not
-//! bend it. It is taken where it leaves at most half of what is left without it, in rows that it was not fitted to.
+//! bend it. It is taken where it leaves at most a tenth of what is left without it, in rows that it was not fitted to.
 
 use becausal_discovery::regress;
 
@@ -20,9 +20,9 @@ const MIN_ROWS_PER_COEFFICIENT: usize = 20;
 /// regressions.
 const MAX_PARENTS: usize = 12;
 
-/// A law leaves at most this share of what is left without it, by the median. Where noise is the larger part networks
-/// do as well without a law.
-const MAX_SHARE_LEFT: f64 = 0.5;
+/// A law leaves at most this share of what is left without it, by the median: it holds nearly exactly. What is only roughly
+/// linear is left to the networks.
+const MAX_SHARE_LEFT: f64 = 0.1;
 
 /// A parent is dropped where what is left, on average, grows by less than this share without it.
 const MIN_GROWTH: f64 = 0.02;
