@@ -30,5 +30,5 @@ pub use memory::{MemoryError, MemoryLimit};
 pub use node::{Node, Part, Shape};
 pub use policy::{Policy, RandomPolicy};
 pub use preset::Preset;
-pub use random::{Stream, normal_quantile};
+pub use random::{Stream, normal_quantile, student_quantile};
 pub use schema::Schema;
