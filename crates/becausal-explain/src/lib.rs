@@ -36,6 +36,7 @@ mod agent;
 mod ask;
 mod attribution;
 mod audit;
+mod calibration;
 pub mod chain;
 mod change;
 mod choice;
@@ -50,6 +51,7 @@ mod explanan;
 mod finding;
 mod finite;
 mod influence_by;
+mod interval;
 mod moment;
 mod rival;
 mod scale;
@@ -63,12 +65,13 @@ pub use audit::{
     Acting, Audit, AuditAnswer, AuditCase, AuditParams, Auditor, CurvePoint, Group, Line, Measure,
     Score, Scores, Track, audit,
 };
+pub use calibration::{Calibration, Quantity};
 pub use change::Change;
 pub use choice::{Choice, Reason, ReasonTarget};
 pub use contrast::{Certainty, Comparison, Contrast, ContrastiveExplanan};
 pub use credit::{Credit, CreditPart};
 pub use decision::{Decision, decisions};
-pub use draws::Draws;
+pub use draws::{Draws, Possible};
 pub use error::ExplainError;
 pub use evidence::{Doubt, Evidence, LinkEvidence};
 pub use explainer::{Explainer, Why};
@@ -76,6 +79,7 @@ pub use explanan::differ;
 pub use explanan::{Explanan, Fact};
 pub use finding::{Found, Worth, find};
 pub use influence_by::InfluenceBy;
+pub use interval::Interval;
 pub use moment::Moment;
 pub use rival::{Basis, Rather, Rival};
 pub use scale::{NEGLIGIBLE, Scale};

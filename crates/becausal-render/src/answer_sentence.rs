@@ -265,12 +265,8 @@ impl ContrastView<'_> {
 
     /// Whether most of the possible courses agree about the sign of a term's difference.
     fn is_likely(&self, term: &TermWorth) -> bool {
-        let positive = self.draws.positive(|this, other| {
-            let difference = self.credit.difference_of(this, other, Some(term.term));
-            Some(self.in_asked_direction(difference))
-        });
-        let agreeing = if term.difference > 0.0 { positive } else { 1.0 - positive };
-        Certainty::of(agreeing) != Certainty::Guess
+        let difference = self.in_asked_direction(term.difference);
+        Certainty::of(self.probability_of(term.term, difference)) != Certainty::Guess
     }
 
     /// `, mostly for slowing down (+3.9)`: the largest terms where no variable can be named.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::number::counted;
 use super::text::{Alignment, Table};
-use becausal_explain::{Audit, Certainty, Group, Line, Measure, Scores};
+use becausal_explain::{Audit, Certainty, Group, Line, Measure, Quantity, Scores};
 
 /// An audit as text and as JSON.
 pub trait AuditText {
@@ -120,7 +120,7 @@ impl AuditText for Audit {
              reward terms that differ: precision {}, recall {}\n\
              end of the episode: {}\n\
              told because their interval leaves out 0: {} changes, {} of them right, direction and all\n\
-             90 % intervals, those wider than what is negligible: {}\n\
+             90 % intervals, as wide as other episodes showed they must be: {}\n\
              right signs: {}\n",
             counted(whole(own, Measure::Sign), "case"),
             counted(whole(own, Measure::BestAction), "state"),
@@ -229,8 +229,10 @@ impl AuditText for Audit {
             "told": value(Measure::Told),
             "worth_held": value(Measure::WorthHeld),
             "value_held": value(Measure::ValueHeld),
-            "worth_within": value(Measure::WorthWithin),
-            "value_within": value(Measure::ValueWithin),
+            "exact": value(Measure::Exact),
+            "worth_held_raw": value(Measure::WorthHeldRaw),
+            "value_held_raw": value(Measure::ValueHeldRaw),
+            "calibration": calibration(self),
             "certainty": certainty,
             "intervals": intervals(own, &Measure::ALL),
             "by_variable": by_variable,
@@ -266,19 +268,32 @@ fn groups_table(text: &mut String, groups: &[Group]) {
 /// How often intervals hold what is real.
 fn held(scores: &Scores) -> String {
     let measures = [
-        (Measure::WorthHeld, Measure::WorthWithin, "of the reward differences"),
-        (Measure::ValueHeld, Measure::ValueWithin, "of the values of numbers"),
+        (Measure::WorthHeld, Measure::WorthHeldRaw, "of the reward differences"),
+        (Measure::ValueHeld, Measure::ValueHeldRaw, "of the values of numbers"),
     ];
     let known = measures.into_iter().filter(|(measure, ..)| scores.get(*measure).is_some());
     let parts: Vec<String> = known
-        .map(|(held, within, what)| {
-            format!("{} {what} (strictly {})", score(scores, held), score(scores, within))
+        .map(|(held, raw, what)| {
+            let (held, raw) = (score(scores, held), score(scores, raw));
+            format!("they hold {held} {what} ({raw} as drawn)")
         })
         .collect();
-    if parts.is_empty() {
-        return "there are none".to_owned();
+    let mut text = if parts.is_empty() { "there are none".to_owned() } else { parts.join(", ") };
+    if scores.get(Measure::Exact).is_some() {
+        let (count, share) = (whole(scores, Measure::Exact), score(scores, Measure::Exact));
+        let _ = write!(text, "\nnumbers with nothing left open: {count}, {share} of them right");
     }
-    format!("give or take that amount they hold {}", parts.join(" and "))
+    text
+}
+
+/// By what factors intervals are stretched; null where too few showed it.
+fn calibration(audit: &Audit) -> Value {
+    let factor = |quantity| json!(audit.calibration.known(quantity));
+    let of_effect = |(effect, (name, _)): (usize, &(String, Scores))| {
+        (name.clone(), factor(Quantity::Effect(effect)))
+    };
+    let values: Map<String, Value> = audit.by_variable.iter().enumerate().map(of_effect).collect();
+    json!({ "reward": factor(Quantity::Reward), "values": values })
 }
 
 /// How often the sign is right in answers that are sure, likely, or a guess.

@@ -247,6 +247,7 @@ impl ContrastView<'_> {
             "probability": probability,
             "told_steps": self.claim().map(|(steps, _)| steps),
             "audited": self.track.and_then(|track| track.share(self.0.certainty())),
+            "calibrated": !self.draws.calibration().is_empty(),
         })
     }
 }

@@ -4,6 +4,7 @@
 //! Played     episodes under the policy; states are drawn from their steps
 //!   └ case   the explainer's answer about every other action, and what really follows
 //!       └ findings   which claims hold: changes, directions, sizes, reward terms, best action, end
+//!       └ unscored   what depends on how wide intervals are, which other episodes teach
 //!           └ score  ratios of sums over the cases, with intervals over the episodes
 //! ```
 //!
@@ -20,6 +21,7 @@ mod influence;
 mod score;
 mod seen_world;
 mod track;
+mod unscored;
 
 pub use case::{AuditAnswer, AuditCase, Auditor};
 pub use group::Group;
@@ -40,7 +42,9 @@ use self::findings::{Findings, Source};
 use self::group::groups;
 use self::influence::{Influences, Substitutes, Voice};
 use self::score::Sums;
+use self::unscored::cross_fit;
 use crate::ask::Ask;
+use crate::calibration::Calibration;
 use crate::chain::check_tau;
 use crate::error::ExplainError;
 use crate::scale::{NEGLIGIBLE, Scale};
@@ -156,6 +160,9 @@ pub struct Audit {
     /// `attention` of the networks, the `graph`, and by saying so of `everything`. Empty where the
     /// environment cannot be put into a state.
     pub influences: Vec<Line>,
+    /// How wide intervals have to be, by all cases: enough for states drawn by kind and for those drawn from all steps. The scores of a case are of intervals as wide as other episodes
+    /// showed that they have to be.
+    pub calibration: Calibration,
 }
 
 impl Audit {
@@ -232,7 +239,7 @@ pub fn audit<E: Environment>(
     // Environments may not be `Sync`, so each case gets its own copy beforehand.
     let copies: Vec<(u32, Place, E)> =
         (0..).zip(&places).map(|(case, &place)| (case, place, environment.clone())).collect();
-    let findings = copies
+    let mut findings = copies
         .into_par_iter()
         .map(|(case, place, copy)| {
             if tracker.is_stopped() {
@@ -248,13 +255,15 @@ pub fn audit<E: Environment>(
             Ok(Findings { influences, ..findings })
         })
         .collect::<Result<Vec<Findings>, ExplainError>>()?;
-    let (by_kind, by_step) = findings.split_at(params.states);
-    Ok(summarize(by_kind, by_step, schema, &params))
+    let (by_kind, by_step) = findings.split_at_mut(params.states);
+    let calibration = cross_fit(&mut [by_kind, by_step], scale.effects());
+    Ok(summarize(by_kind, by_step, calibration, schema, &params))
 }
 
 fn summarize(
     by_kind: &[Findings],
     by_step: &[Findings],
+    calibration: Calibration,
     schema: &Schema,
     params: &AuditParams,
 ) -> Audit {
@@ -302,6 +311,7 @@ fn summarize(
         by_variable: effects.iter().enumerate().map(of_variable).collect(),
         influences: Voice::ALL.into_iter().map(of_voice).filter(is_there).collect(),
         groups: groups(&[by_kind, by_step].concat(), schema, params.seed),
+        calibration,
         curve: points.map(|(&threshold, changes)| CurvePoint { threshold, changes }).collect(),
     }
 }

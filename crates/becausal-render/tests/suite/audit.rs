@@ -76,8 +76,8 @@ fn a_model_that_knows_the_rules_is_always_right() {
                         measure,
                         Measure::WorthHeld
                             | Measure::ValueHeld
-                            | Measure::WorthWithin
-                            | Measure::ValueWithin
+                            | Measure::WorthHeldRaw
+                            | Measure::ValueHeldRaw
                     );
                     let is_none = unsure || open || (of_numbers && id == "Vacuum-v0");
                     assert!(is_none, "{id}: {measure:?}");
