@@ -31,6 +31,15 @@ const MAIN: [Measure; 6] = [
 const OF_REFERENCES: [Measure; 5] =
     [Measure::Precision, Measure::Recall, Measure::Sign, Measure::BestAction, Measure::SizeError];
 
+/// How often intervals hold what is real: of all states, drawn in either way.
+const OF_INTERVALS: [Measure; 5] = [
+    Measure::WorthHeld,
+    Measure::ValueHeld,
+    Measure::Exact,
+    Measure::WorthHeldRaw,
+    Measure::ValueHeldRaw,
+];
+
 /// The name of a line for people.
 pub(super) fn line_name(name: &str) -> &str {
     match name {
@@ -129,7 +138,7 @@ impl AuditText for Audit {
             score(own, Measure::Ends),
             whole(own, Measure::Told),
             score(own, Measure::Told),
-            held(own),
+            held(&self.all_cases),
             when(own),
         );
         let mut columns = vec!["variable".to_owned()];
@@ -172,6 +181,7 @@ impl AuditText for Audit {
     fn json(&self) -> Value {
         let own = &self.explanations.by_kind;
         let value = |measure| own.value(measure);
+        let held = values(&self.all_cases, &OF_INTERVALS);
         let direct_and_everything: Map<String, Value> = self
             .references
             .iter()
@@ -202,6 +212,11 @@ impl AuditText for Audit {
                 (certainty.word().to_owned(), of)
             })
             .collect();
+        let mut score_intervals = intervals(own, &Measure::ALL);
+        for measure in OF_INTERVALS {
+            score_intervals[measure.key()] =
+                intervals(&self.all_cases, &[measure])[measure.key()].clone();
+        }
         json!({
             "cases": self.cases,
             "precision": value(Measure::Precision),
@@ -227,14 +242,15 @@ impl AuditText for Audit {
             "term_recall": value(Measure::TermRecall),
             "ends": value(Measure::Ends),
             "told": value(Measure::Told),
-            "worth_held": value(Measure::WorthHeld),
-            "value_held": value(Measure::ValueHeld),
-            "exact": value(Measure::Exact),
-            "worth_held_raw": value(Measure::WorthHeldRaw),
-            "value_held_raw": value(Measure::ValueHeldRaw),
+            "worth_held": held["worth_held"],
+            "value_held": held["value_held"],
+            "exact": held["exact"],
+            "worth_held_raw": held["worth_held_raw"],
+            "value_held_raw": held["value_held_raw"],
+            "held_by_kind": values(own, &OF_INTERVALS),
             "calibration": calibration(self),
             "certainty": certainty,
-            "intervals": intervals(own, &Measure::ALL),
+            "intervals": score_intervals,
             "by_variable": by_variable,
             "influence": influence(self),
             "groups": groups(self),
@@ -275,10 +291,13 @@ fn held(scores: &Scores) -> String {
     let parts: Vec<String> = known
         .map(|(held, raw, what)| {
             let (held, raw) = (score(scores, held), score(scores, raw));
-            format!("they hold {held} {what} ({raw} as drawn)")
+            format!("{held} {what} ({raw} as drawn)")
         })
         .collect();
-    let mut text = if parts.is_empty() { "there are none".to_owned() } else { parts.join(", ") };
+    let mut text = match &parts[..] {
+        [] => "there are none".to_owned(),
+        parts => format!("they hold {}", parts.join(" and ")),
+    };
     if scores.get(Measure::Exact).is_some() {
         let (count, share) = (whole(scores, Measure::Exact), score(scores, Measure::Exact));
         let _ = write!(text, "\nnumbers with nothing left open: {count}, {share} of them right");

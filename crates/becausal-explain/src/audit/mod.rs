@@ -147,6 +147,8 @@ pub struct Audit {
     pub threshold: f64,
     /// The explanations.
     pub explanations: Line,
+    /// The same of all states, drawn in either way: intervals are as wide as both show that they have to be.
+    pub all_cases: Scores,
     /// Those who need no model. The environment may have no twin and no ideal.
     pub references: Vec<Line>,
     /// What the explanations say about every effect, by name, in states drawn by kind.
@@ -307,6 +309,7 @@ fn summarize(
         horizon: params.horizon,
         threshold: params.threshold,
         explanations: line(Source::Explanations),
+        all_cases: scores(&[by_kind, by_step].concat(), &|found| found.sources[0]),
         references: Source::ALL[1..].iter().map(|&source| line(source)).filter(is_there).collect(),
         by_variable: effects.iter().enumerate().map(of_variable).collect(),
         influences: Voice::ALL.into_iter().map(of_voice).filter(is_there).collect(),
