@@ -5,7 +5,7 @@ use std::path::Path;
 
 use becausal::progress::Listener;
 use becausal::render::AuditText;
-use becausal::{AuditParams, Error, Run};
+use becausal::{AuditParams, Error, Horizon, Run};
 
 use crate::arguments::{Audit, Common};
 use crate::describe;
@@ -17,6 +17,8 @@ pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
     let params = AuditParams {
         states: arguments.states,
         horizon: arguments.horizon,
+        // Only under the run's own policy is an audit kept, and used by answers about the long run.
+        far: arguments.policy.is_none().then(|| Horizon::default().most()),
         discount: arguments.discount,
         seed: arguments.seed,
         progress: Listener::new(Shown::new(common.quiet)),

@@ -44,6 +44,8 @@ impl Quantity {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Calibration {
     reward: Option<f64>,
+    /// The factor of reward differences over more steps than this.
+    beyond: Option<(usize, f64)>,
     /// One for each effect.
     effects: Vec<Option<f64>>,
 }
@@ -56,7 +58,16 @@ impl Calibration {
         let is_factor = |factor: f64| (1.0 / MAX_FACTOR..=MAX_FACTOR).contains(&factor);
         let are_factors =
             effects.iter().chain([&reward]).flatten().all(|&factor| is_factor(factor));
-        are_factors.then_some(Self { reward, effects })
+        are_factors.then_some(Self { reward, beyond: None, effects })
+    }
+
+    /// The same with another factor for reward differences over more than some steps: what courses add up to over a hundred
+    /// steps is far less certain than a model thinks that has learned single steps. `None` if it is no factor from 0.1
+    /// to 10.
+    #[must_use]
+    pub fn beyond(self, steps: usize, factor: Option<f64>) -> Option<Self> {
+        let beyond = Self::new(factor, Vec::new())?.reward.map(|factor| (steps, factor));
+        Some(Self { beyond, ..self })
     }
 
     /// From the stretches that an audit found, in states drawn in one or several ways. A factor is enough for each of
@@ -78,7 +89,17 @@ impl Calibration {
             |effect| factor_of(&|quantity| quantity == Quantity::Effect(effect)).or(together);
         Self {
             reward: factor_of(&|quantity| quantity == Quantity::Reward),
+            beyond: None,
             effects: (0..effects).map(of_effect).collect(),
+        }
+    }
+
+    /// The factor of reward differences over some steps; 1 where nothing is known.
+    #[must_use]
+    pub fn of_reward_over(&self, steps: usize) -> f64 {
+        match self.beyond {
+            Some((audited, factor)) if steps > audited => factor,
+            _ => self.factor(Quantity::Reward),
         }
     }
 
@@ -100,7 +121,7 @@ impl Calibration {
     /// Whether no audit gave any factor.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.reward.is_none() && self.effects.iter().all(Option::is_none)
+        self.reward.is_none() && self.beyond.is_none() && self.effects.iter().all(Option::is_none)
     }
 }
 

@@ -168,7 +168,7 @@ impl Comparison {
     /// How probable it is that the action that seems to earn more really does; where both earn the same, that they do.
     #[must_use]
     pub fn probability(&self) -> f64 {
-        self.agreement().probability(self.draws.calibration().factor(Quantity::Reward))
+        self.agreement().probability(self.reward_factor(usize::MAX))
     }
 
     /// In how many possible courses the action that seems to earn more does.
@@ -196,7 +196,7 @@ impl Comparison {
         let possible = self
             .draws
             .possible(|this, other| Some(self.credit.difference_within(this, other, term, steps)));
-        let factor = self.draws.calibration().factor(Quantity::Reward);
+        let factor = self.reward_factor(steps);
         Agreement::Sign { possible, is_positive: estimate > 0.0 }.probability(factor)
     }
 
@@ -235,7 +235,7 @@ impl Comparison {
         let terms = parts.iter().filter(|(reward, _)| term.is_none_or(|term| term == *reward));
         let estimate: f64 = terms.map(|(_, difference)| difference).sum();
         let drawn = self.drawn_worth(term)?;
-        let [low, high] = drawn.stretched(self.draws.calibration().factor(Quantity::Reward));
+        let [low, high] = drawn.stretched(self.reward_factor(usize::MAX));
         Some([low.min(estimate), high.max(estimate)])
     }
 
@@ -272,6 +272,11 @@ impl Comparison {
             course.value(node)?.get(element).copied().map(placed)
         };
         self.draws.possible(number).interval()
+    }
+
+    /// By what factor the intervals of reward differences over the first steps are stretched.
+    fn reward_factor(&self, steps: usize) -> f64 {
+        self.draws.calibration().of_reward_over(self.steps().min(steps))
     }
 
     /// By what factor the intervals of a node are stretched.

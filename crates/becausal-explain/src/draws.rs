@@ -213,19 +213,30 @@ impl Possible {
         Some(Interval { low: at(TAIL)?, median: at(0.5)?, high: at(1.0 - TAIL)? })
     }
 
-    /// How probable it is that the number is above 0, where what it may be is stretched by a factor about its median; a
+    /// How probable it is that the number is above 0, where what it may be is stretched by a factor, as its
+    /// [interval](Interval::stretched) is: above 1 by normal noise as wide as what is missing, below 1 towards the median. A
     /// half if nothing is known.
     #[must_use]
     pub fn positive(&mut self, factor: f64) -> f64 {
-        let Some(median) = quantile(&mut self.0, 0.5) else { return 0.5 };
-        // What is above this comes to lie above 0.
-        let border = median * (1.0 - 1.0 / factor);
-        let weight = |number: &f64| match number {
-            number if *number > border => 1.0,
-            number if *number < border => 0.0,
+        let Some(interval) = self.interval() else { return 0.5 };
+        let missing = (factor - 1.0) * 0.5 * interval.width() / normal_quantile(1.0 - TAIL);
+        if missing > 0.0 {
+            self.0.sort_by(f64::total_cmp);
+        }
+        let count = self.0.len() as f64;
+        let stretched = |(place, number): (usize, &f64)| {
+            if missing > 0.0 {
+                number + missing * normal_quantile((place as f64 + 0.5) / count)
+            } else {
+                interval.median + factor * (number - interval.median)
+            }
+        };
+        let weight = |number: f64| match number {
+            number if number > 0.0 => 1.0,
+            number if number < 0.0 => 0.0,
             _ => 0.5,
         };
-        self.0.iter().map(weight).sum::<f64>() / self.0.len() as f64
+        self.0.iter().enumerate().map(stretched).map(weight).sum::<f64>() / count
     }
 }
 
@@ -431,20 +442,39 @@ mod tests {
 
     #[test]
     fn a_stretched_interval_makes_an_answer_less_sure() {
-        // From 1 to 3 in the draws; stretched by 4 from -2 to 6.
+        // Nine in ten from 1.1 to 2.9 in the draws; stretched by 4 from -1.6 to 5.6.
         let draws = draws(&schema(), &[(0..=20).map(|at| 1.0 + 0.1 * f64::from(at)).collect()]);
         let mut possible = draws.possible(reward);
         assert_eq!(possible.positive(1.0), 1.0);
         let unsure = possible.positive(4.0);
-        assert!((unsure - 0.75).abs() < 0.06, "{unsure}");
+        assert!((unsure - 0.8).abs() < 0.06, "{unsure}");
     }
 
     #[test]
     fn a_narrower_interval_never_turns_an_answer() {
         // Four of five courses earn 2 more, the last one crashes.
         let draws = draws(&schema(), &[vec![2.0, 2.0, 2.0, 2.0, -100.0]]);
-        let sure = [1.0, 0.5, 0.1].map(|factor| draws.possible(reward).positive(factor));
-        assert!(sure[0] == 0.8 && sure.is_sorted(), "{sure:?}");
+        let sure = [1.0, 0.5, 0.01].map(|factor| draws.possible(reward).positive(factor));
+        assert!(sure[0] == 0.8 && sure.is_sorted() && sure[2] == 1.0, "{sure:?}");
+    }
+
+    #[test]
+    fn an_answer_is_sure_where_its_interval_leaves_out_0() {
+        let mut stream = Stream::new(5);
+        let schema = schema();
+        for _ in 0..200 {
+            // Skewed as by a crash that may happen.
+            let numbers: Vec<f64> = (0..40)
+                .map(|_| if stream.unit() < 0.1 { -20.0 } else { 4.0 + stream.normal() })
+                .collect();
+            let mut possible = draws(&schema, &[numbers]).possible(reward);
+            let factor = 0.5 + 2.0 * stream.unit();
+            let [low, high] = possible.interval().expect("draws").stretched(factor);
+            let positive = possible.positive(factor);
+            // The ends of the interval lie between two of forty draws.
+            assert!(low < 0.0 || positive >= 0.92, "{low} {positive}");
+            assert!(low > 0.0 || high < 0.0 || positive <= 0.98, "{low} {positive}");
+        }
     }
 
     #[test]

@@ -141,6 +141,22 @@ impl AuditText for Audit {
             held(&self.all_cases),
             when(own),
         );
+        if let Some(far) = &self.far {
+            let scores = &far.explanations.by_kind;
+            let _ = writeln!(
+                text,
+                "The same over {}, in {}:\n\
+                 sign {}, error {}\n\
+                 90 % intervals, as wide as other episodes showed they must be: {}\n\
+                 right signs: {}\n",
+                counted(far.horizon, "step"),
+                counted(far.states, "state"),
+                score(scores, Measure::Sign),
+                score(scores, Measure::SizeError),
+                held(&far.all_cases),
+                when(scores),
+            );
+        }
         let mut columns = vec!["variable".to_owned()];
         columns.extend(Measure::OF_VARIABLES.map(|measure| heading(measure).to_owned()));
         let rows = self.by_variable.iter().map(|(name, scores)| {
@@ -204,14 +220,6 @@ impl AuditText for Audit {
             .iter()
             .map(|(name, scores)| (name.clone(), values(scores, &Measure::OF_VARIABLES)))
             .collect();
-        let certainty: Map<String, Value> = Certainty::ALL
-            .iter()
-            .map(|&certainty| {
-                let measure = Measure::when(certainty);
-                let of = json!({ "sign": value(measure), "cases": whole(own, measure) });
-                (certainty.word().to_owned(), of)
-            })
-            .collect();
         let mut score_intervals = intervals(own, &Measure::ALL);
         for measure in OF_INTERVALS {
             score_intervals[measure.key()] =
@@ -249,7 +257,8 @@ impl AuditText for Audit {
             "value_held_raw": held["value_held_raw"],
             "held_by_kind": values(own, &OF_INTERVALS),
             "calibration": calibration(self),
-            "certainty": certainty,
+            "certainty": certainty(own),
+            "far": self.far.as_deref().map(far),
             "intervals": score_intervals,
             "by_variable": by_variable,
             "influence": influence(self),
@@ -303,6 +312,31 @@ fn held(scores: &Scores) -> String {
         let _ = write!(text, "\nnumbers with nothing left open: {count}, {share} of them right");
     }
     text
+}
+
+/// The audit of the long run.
+fn far(audit: &Audit) -> Value {
+    let own = &audit.explanations.by_kind;
+    let mut far = values(&audit.all_cases, &OF_INTERVALS);
+    far["horizon"] = json!(audit.horizon);
+    far["states"] = json!(audit.states);
+    far["cases"] = json!(audit.cases);
+    for measure in [Measure::Sign, Measure::SizeError] {
+        far[measure.key()] = json!(own.value(measure));
+    }
+    far["certainty"] = certainty(own);
+    far["factor"] = json!(audit.calibration.known(Quantity::Reward));
+    far
+}
+
+/// How often the sign is right, by how sure the answer is.
+fn certainty(scores: &Scores) -> Value {
+    let of = |&certainty: &Certainty| {
+        let measure = Measure::when(certainty);
+        let of = json!({ "sign": scores.value(measure), "cases": whole(scores, measure) });
+        (certainty.word().to_owned(), of)
+    };
+    Value::Object(Certainty::ALL.iter().map(of).collect())
 }
 
 /// By what factors intervals are stretched; null where too few showed it.

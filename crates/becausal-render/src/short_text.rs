@@ -65,10 +65,11 @@ impl ContrastView<'_> {
     /// What the audit of the run says of such answers, and whether intervals follow it.
     fn audited(&self, certainty: Certainty) -> String {
         let right = self.track.and_then(|track| {
+            let (share, steps) = track.share(certainty, self.steps())?;
             Some(format!(
                 " In the audit of this run, over {}, {:.0} % of such answers were right",
-                counted(track.horizon, "step"),
-                100.0 * track.share(certainty)?
+                counted(steps, "step"),
+                100.0 * share
             ))
         });
         match (right, self.draws.calibration().is_empty()) {

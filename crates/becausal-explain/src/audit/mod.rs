@@ -44,7 +44,7 @@ use self::influence::{Influences, Substitutes, Voice};
 use self::score::Sums;
 use self::unscored::cross_fit;
 use crate::ask::Ask;
-use crate::calibration::Calibration;
+use crate::calibration::{Calibration, Quantity};
 use crate::chain::check_tau;
 use crate::error::ExplainError;
 use crate::scale::{NEGLIGIBLE, Scale};
@@ -58,6 +58,9 @@ pub struct AuditParams {
     pub states: usize,
     /// How many steps to compare.
     pub horizon: usize,
+    /// How many steps half as many states are compared over in a second audit, to know how far answers about the long run
+    /// can be trusted; `None` for no second audit.
+    pub far: Option<usize>,
     /// The discount factor per step.
     pub discount: f64,
     /// The seed of everything random.
@@ -97,6 +100,7 @@ impl Default for AuditParams {
         Self {
             states: 200,
             horizon: 5,
+            far: None,
             discount: 1.0,
             seed: 0,
             threshold: NEGLIGIBLE,
@@ -165,6 +169,8 @@ pub struct Audit {
     /// How wide intervals have to be, by all cases: enough for states drawn by kind and for those drawn from all steps. The scores of a case are of intervals as wide as other episodes
     /// showed that they have to be.
     pub calibration: Calibration,
+    /// The audit of the long run, if there was one.
+    pub far: Option<Box<Audit>>,
 }
 
 impl Audit {
@@ -259,7 +265,15 @@ pub fn audit<E: Environment>(
         .collect::<Result<Vec<Findings>, ExplainError>>()?;
     let (by_kind, by_step) = findings.split_at_mut(params.states);
     let calibration = cross_fit(&mut [by_kind, by_step], scale.effects());
-    Ok(summarize(by_kind, by_step, calibration, schema, &params))
+    let near = summarize(by_kind, by_step, calibration, schema, &params);
+    let Some(steps) = params.far.filter(|&steps| steps > params.horizon) else { return Ok(near) };
+    let states = params.states.div_ceil(2);
+    let params = AuditParams { horizon: steps, states, far: None, ..params };
+    let far = audit(environment, dynamics, policy, data, &params)?;
+    let factor = far.calibration.known(Quantity::Reward);
+    let calibration = near.calibration.clone().beyond(near.horizon, factor);
+    let calibration = calibration.unwrap_or_else(|| near.calibration.clone());
+    Ok(Audit { calibration, far: Some(Box::new(far)), ..near })
 }
 
 fn summarize(
@@ -315,6 +329,7 @@ fn summarize(
         influences: Voice::ALL.into_iter().map(of_voice).filter(is_there).collect(),
         groups: groups(&[by_kind, by_step].concat(), schema, params.seed),
         calibration,
+        far: None,
         curve: points.map(|(&threshold, changes)| CurvePoint { threshold, changes }).collect(),
     }
 }

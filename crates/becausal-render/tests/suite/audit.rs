@@ -349,6 +349,7 @@ fn an_audit_without_cases_has_no_scores() {
         explanations: nothing.clone(),
         all_cases: Scores::default(),
         influences: Vec::new(),
+        far: None,
         curve,
         ..audit
     };

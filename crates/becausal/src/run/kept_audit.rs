@@ -22,17 +22,32 @@ impl KeptAudit {
     /// From `audit.json`; or what is wrong with it. One that was written before intervals were calibrated has no factors.
     pub(super) fn parse(text: &str, schema: &Schema) -> Result<Self, String> {
         let audit: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let horizon = audit["horizon"].as_u64().and_then(|steps| usize::try_from(steps).ok());
-        let Some(horizon) = horizon else {
-            return Err("`horizon` is missing, expected a number of steps".to_owned());
+        let track = track(&audit)?;
+        let calibration = factors(&audit["calibration"], schema)?;
+        let far = &audit["far"];
+        if far.is_null() {
+            return Ok(Self { track, calibration });
+        }
+        let factor = match &far["factor"] {
+            Value::Null => None,
+            factor => Some(factor.as_f64().unwrap_or(f64::NAN)),
         };
-        let track = Track::of_shares(horizon, |certainty| {
-            let found = &audit["certainty"][certainty.word()];
-            let share = found["sign"].as_f64().filter(|share| (0.0..=1.0).contains(share))?;
-            Some((share, found["cases"].as_f64()?))
-        });
-        Ok(Self { track, calibration: factors(&audit["calibration"], schema)? })
+        let track_of_far = self::track(far).map_err(|problem| format!("in `far`, {problem}"))?;
+        let calibration = calibration.beyond(track.horizon(), factor);
+        let calibration = calibration.ok_or("`far` has a factor that is not from 0.1 to 10")?;
+        Ok(Self { track: track.with_far(track_of_far), calibration })
     }
+}
+
+/// How often answers were right.
+fn track(audit: &Value) -> Result<Track, String> {
+    let horizon = audit["horizon"].as_u64().and_then(|steps| usize::try_from(steps).ok());
+    let horizon = horizon.ok_or("`horizon` is missing, expected a number of steps")?;
+    Ok(Track::of_shares(horizon, |certainty| {
+        let found = &audit["certainty"][certainty.word()];
+        let share = found["sign"].as_f64().filter(|share| (0.0..=1.0).contains(share))?;
+        Some((share, found["cases"].as_f64()?))
+    }))
 }
 
 /// The factors that were kept, by the names of what they are of.

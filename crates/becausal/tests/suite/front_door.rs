@@ -79,7 +79,7 @@ fn a_run_keeps_its_audit_and_its_answers_tell_it() {
     let audit = run.audit_at_random(&params).expect("an audit");
     run.keep_audit(&audit).expect("written");
     let kept = track_of(&run).expect("audited");
-    assert_eq!((kept, kept.horizon), (Track::of(&audit), audit.horizon));
+    assert_eq!((kept, kept.horizon()), (Track::of(&audit), audit.horizon));
     assert_eq!(track_of(&Run::open(&path).expect("a run")), Some(kept), "also when opened again");
     let agent = RandomPolicy::new(Arc::clone(run.schema())).expect("a policy");
     let other = Run::open(&path).and_then(|run| run.with_policy(Arc::new(agent)));
