@@ -101,7 +101,7 @@ impl ContrastView<'_> {
         }
         ContrastView(&about).list_terms(&mut text);
         let all = self.all_doubts();
-        doubt::main(&mut text, schema, &all, self.courses[0].first());
+        doubt::main(&mut text, schema, &all, (self.courses[0].first(), steps));
         text
     }
 
