@@ -197,6 +197,16 @@ mod tests {
     }
 
     #[test]
+    fn reward_differences_over_many_steps_have_a_factor_of_their_own() {
+        let near = Calibration::new(Some(0.8), vec![Some(2.0)]).expect("sound");
+        assert_eq!(near.of_reward_over(100), 0.8);
+        let far = near.clone().beyond(5, Some(3.0)).expect("sound");
+        assert_eq!([1, 5, 6, 100].map(|steps| far.of_reward_over(steps)), [0.8, 0.8, 3.0, 3.0]);
+        assert_eq!(far.factor(Quantity::Effect(0)), 2.0);
+        assert_eq!(near.beyond(5, Some(f64::NAN)), None);
+    }
+
+    #[test]
     fn factors_stay_within_their_bounds() {
         let wrong = vec![(Quantity::Reward, f64::INFINITY); 150];
         assert_eq!(Calibration::of(&[wrong], 0).factor(Quantity::Reward), MAX_FACTOR);

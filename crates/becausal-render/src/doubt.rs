@@ -216,7 +216,7 @@ mod tests {
         ];
         let told = |doubt: &Doubt| {
             let mut text = String::new();
-            main(&mut text, &letters(), std::slice::from_ref(doubt), 0);
+            main(&mut text, &letters(), std::slice::from_ref(doubt), (0, 5));
             text
         };
         for doubt in &doubts {

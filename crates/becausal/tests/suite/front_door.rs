@@ -9,7 +9,8 @@ use becausal::env::{Options, action_text, find, record_at_random};
 use becausal::explain::{AuditParams, Calibration, Track};
 use becausal::progress::Advance;
 use becausal::{
-    Answer, Ask, Error, FitParams, Log, RandomPolicy, ReadParams, ReportParams, Run, ScoredOn,
+    Answer, Ask, Audit, Error, FitParams, Log, RandomPolicy, ReadParams, ReportParams, Run,
+    ScoredOn,
 };
 
 /// Random transitions of an environment, with where they come from.
@@ -109,7 +110,11 @@ fn a_kept_audit_makes_intervals_as_wide_as_they_must_be_and_a_damaged_one_is_ref
     let before = answer(&run);
     let mut audit = run.audit_at_random(&AuditParams { states: 4, ..AuditParams::default() });
     let audit = audit.as_mut().expect("an audit");
-    audit.calibration = Calibration::new(Some(3.0), vec![Some(3.0); 5]).expect("factors");
+    let factors = Calibration::new(Some(3.0), vec![Some(3.0); 5]).expect("factors");
+    // Over more than five steps it is another one.
+    let far = Calibration::new(Some(4.5), Vec::new()).expect("factors");
+    audit.far = Some(Box::new(Audit { horizon: 100, calibration: far, ..audit.clone() }));
+    audit.calibration = factors.beyond(audit.horizon, Some(4.5)).expect("a factor");
     run.keep_audit(audit).expect("written");
     let after = answer(&run);
     let factor = width(&after) / width(&before);
@@ -118,14 +123,23 @@ fn a_kept_audit_makes_intervals_as_wide_as_they_must_be_and_a_damaged_one_is_ref
     assert!(!before.text().contains(says) && after.text().contains(says), "{after}");
     assert_eq!(answer(&Run::open(&path).expect("a run")), after, "also when opened again");
     let kept = std::fs::read_to_string(path.join("audit.json")).expect("kept");
-    for damaged in [kept.replace("3.0", "-3.0"), kept.replace("3.0", "\"wide\"")] {
+    let damages = [
+        ("3.0", "-3.0", "`calibration` has something that is not a factor"),
+        ("3.0", "\"wide\"", "`calibration` has something that is not a factor"),
+        ("4.5", "4500", "`far` has a factor that is not from 0.1 to 10"),
+        ("\"horizon\": 100", "\"horizon\": \"far\"", "in `far`, `horizon` is missing"),
+    ];
+    for (sound, wrong, says) in damages {
+        let damaged = kept.replace(sound, wrong);
         assert_ne!(damaged, kept);
         std::fs::write(path.join("audit.json"), damaged).expect("written");
         let error = Run::open(&path).err().expect("damaged").to_string();
-        assert!(error.contains("audit.json: is not an audit: `calibration` has"), "{error}");
+        assert!(error.contains(&format!("audit.json: is not an audit: {says}")), "{error}");
     }
     let mut earlier: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
-    earlier.as_object_mut().expect("an object").remove("calibration");
+    for key in ["calibration", "far"] {
+        earlier.as_object_mut().expect("an object").remove(key);
+    }
     std::fs::write(path.join("audit.json"), earlier.to_string()).expect("written");
     assert_eq!(width(&answer(&Run::open(&path).expect("a run"))), width(&before));
 }
