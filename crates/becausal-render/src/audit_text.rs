@@ -142,20 +142,7 @@ impl AuditText for Audit {
             when(own),
         );
         if let Some(far) = &self.far {
-            let scores = &far.explanations.by_kind;
-            let _ = writeln!(
-                text,
-                "The same over {}, in {}:\n\
-                 sign {}, error {}\n\
-                 90 % intervals, as wide as other episodes showed they must be: {}\n\
-                 right signs: {}\n",
-                counted(far.horizon, "step"),
-                counted(far.states, "state"),
-                score(scores, Measure::Sign),
-                score(scores, Measure::SizeError),
-                held(&far.all_cases),
-                when(scores),
-            );
+            far_text(&mut text, far);
         }
         let mut columns = vec!["variable".to_owned()];
         columns.extend(Measure::OF_VARIABLES.map(|measure| heading(measure).to_owned()));
@@ -267,6 +254,24 @@ impl AuditText for Audit {
             "curve": curve,
         })
     }
+}
+
+/// The scores of the long run.
+fn far_text(text: &mut String, far: &Audit) {
+    let scores = &far.explanations.by_kind;
+    let _ = writeln!(
+        text,
+        "The same over {}, in {}:\n\
+         sign {}, error {}\n\
+         90 % intervals, as wide as other episodes showed they must be: {}\n\
+         right signs: {}\n",
+        counted(far.horizon, "step"),
+        counted(far.states, "state"),
+        score(scores, Measure::Sign),
+        score(scores, Measure::SizeError),
+        held(&far.all_cases),
+        when(scores),
+    );
 }
 
 /// The scores by the labels and flags of the state, beside the best that data can teach where it is known.

@@ -123,13 +123,13 @@ fn a_kept_audit_makes_intervals_as_wide_as_they_must_be_and_a_damaged_one_is_ref
     assert!(!before.text().contains(says) && after.text().contains(says), "{after}");
     assert_eq!(answer(&Run::open(&path).expect("a run")), after, "also when opened again");
     let kept = std::fs::read_to_string(path.join("audit.json")).expect("kept");
-    let damages = [
+    let changes = [
         ("3.0", "-3.0", "`calibration` has something that is not a factor"),
         ("3.0", "\"wide\"", "`calibration` has something that is not a factor"),
         ("4.5", "4500", "`far` has a factor that is not from 0.1 to 10"),
         ("\"horizon\": 100", "\"horizon\": \"far\"", "in `far`, `horizon` is missing"),
     ];
-    for (sound, wrong, says) in damages {
+    for (sound, wrong, says) in changes {
         let damaged = kept.replace(sound, wrong);
         assert_ne!(damaged, kept);
         std::fs::write(path.join("audit.json"), damaged).expect("written");
