@@ -11,7 +11,7 @@ use becausal_envs::{BuildMarine, find};
 use becausal_explain::chain::Step;
 use becausal_explain::{Ask, Change, Contrast, Explainer, Moment, Why};
 use becausal_model::{Dynamics, Influence, Noise, Prediction, Situation};
-use becausal_render::{Area, Explained, Picture, chain_layout};
+use becausal_render::{Area, Picture, chain_layout};
 
 use crate::exact::{Exact, Rules, imagined, paper_example};
 
@@ -263,6 +263,7 @@ pub fn check_labels(picture: &Picture) {
 
 #[test]
 fn a_reason_that_is_a_growth_is_what_it_has_come_to() {
+    use becausal_render::Explained;
     // With marines now one is ahead at first, with a barracks in the end.
     let (dynamics, policy) = (Exact::build_marine(), Rules::build_marine());
     let explainer = Explainer::new(&dynamics, Some(&policy), None, within(6)).expect("one");
