@@ -56,8 +56,9 @@ impl Findings {
     }
 }
 
-/// Parts of the episodes, each of which is scored with what the others teach. With two of them AimTest's factors, which
-/// rest on some forty states, differed by a third between the halves (seeds 332 and 333).
+/// Parts of the episodes, each of which is scored with what the others teach. Of two parts each teaches with half of the
+/// cases, and what it teaches is further from what all of them teach: intervals of AimTest's values then held 0.826 (seed
+/// 333), with ten parts 0.888.
 const FOLDS: usize = 10;
 
 /// Learns how wide intervals have to be, and scores every finding with what was learned from episodes other than its own.
