@@ -14,9 +14,9 @@ from pathlib import Path
 DOCS = Path(__file__).parent.parent / "docs"
 
 RUNS = [
-    ("LunarLander-v3", "lander", "becausal train LunarLander-v3 --until 200 --seed 102 -o lander", ["costly", "close", "mistakes"]),
-    ("BuildMarine-v0", "marines", "becausal train BuildMarine-v0 --seed 61 -o marines", ["costly", "close", "mistakes"]),
-    ("CartPole-v1", "cart", "becausal train CartPole-v1 --seed 61 -o cart", ["surprising", "close"]),
+    ("LunarLander-v3", "lander", "becausal train LunarLander-v3 --until 200 --seed 301 -o lander && becausal audit lander", ["costly", "close", "mistakes"]),
+    ("BuildMarine-v0", "marines", "becausal train BuildMarine-v0 --seed 301 -o marines && becausal audit marines", ["costly", "close", "mistakes"]),
+    ("CartPole-v1", "cart", "becausal train CartPole-v1 --seed 61 -o cart && becausal audit cart", ["surprising", "close"]),
     (
         "A greenhouse, from its log",
         "greenhouse",

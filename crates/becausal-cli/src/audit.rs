@@ -5,7 +5,7 @@ use std::path::Path;
 
 use becausal::progress::Listener;
 use becausal::render::AuditText;
-use becausal::{AuditParams, Error, Run};
+use becausal::{AuditParams, Error, Horizon, Run};
 
 use crate::arguments::{Audit, Common};
 use crate::describe;
@@ -14,16 +14,19 @@ use crate::progress::{Shown, opening};
 
 pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
     let mut run = Run::open_with(&arguments.run, &opening(common))?;
+    let is_random = arguments.policy.as_deref() == Some(Path::new("random"));
     let params = AuditParams {
         states: arguments.states,
         horizon: arguments.horizon,
+        // Random actions have no long run that anybody would ask about.
+        far: (!is_random).then(|| Horizon::default().most()),
         discount: arguments.discount,
         seed: arguments.seed,
         progress: Listener::new(Shown::new(common.quiet)),
         ..AuditParams::default()
     };
     let found = match arguments.policy.as_deref() {
-        Some(policy) if policy == Path::new("random") => run.audit_at_random(&params),
+        _ if is_random => run.audit_at_random(&params),
         Some(folder) => run.audit_of(folder, &params),
         None => run.audit(&params),
     };

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use becausal::data::write_atomically;
 use becausal::env::{action_text, find};
-use becausal::explain::{Contrast, Decision, Measure};
+use becausal::explain::{Contrast, Found, Measure, Worth};
 use becausal::progress::Listener;
 use becausal::render::{Alignment, AuditText, Explained, Table, subjects};
 use becausal::{Audit, Preset, ReportPage, ReportParams, Run, quoted, quoted_path};
@@ -83,7 +83,7 @@ pub fn run(common: &Common, arguments: &Demo) -> Result<String, Failure> {
     })?;
     write_atomically(&file, page.html.as_bytes())?;
     let check = match &page.decision {
-        Some(decision) => Some(check(&run, decision)?),
+        Some((_, decision)) => check(&run, &decision.found)?,
         None => None,
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -158,14 +158,25 @@ fn prepare(folder: &Path) -> Result<(), Failure> {
     marked.map_err(|error| refuse(&format!("cannot write into the folder: {error}")))
 }
 
-/// How much more reward the action taken really earns than its rival, with the same noise.
-fn check(run: &Run, decision: &Decision) -> Result<f64, Failure> {
-    let place = (decision.episode, decision.step);
+/// How much more reward the action taken really earns than its rival, with the same noise; `None` without a rival.
+fn check(run: &Run, found: &Found) -> Result<Option<f64>, Failure> {
+    let Some(rival) = &found.rival else { return Ok(None) };
+    let place = (found.episode, found.step);
     let taken = run.recorded(place.0, place.1)?.action().to_vec();
     let earned = |action: &[f64]| -> Result<f64, Failure> {
         Ok(run.replay(place, action, HORIZON)?.discounted(1.0))
     };
-    Ok(earned(&taken)? - earned(&decision.rival)?)
+    Ok(Some(earned(&taken)? - earned(rival)?))
+}
+
+/// How much more reward the action taken earns than its rival, by the model; `None` where it was not looked for.
+fn lead(page: &ReportPage) -> Option<f64> {
+    let (worth, decision) = page.decision.as_ref()?;
+    match worth {
+        Worth::Costly => Some(decision.found.amount),
+        Worth::Mistakes => Some(-decision.found.amount),
+        Worth::Close | Worth::Surprising => None,
+    }
 }
 
 fn json_of(page: &ReportPage, check: Option<f64>, file: &Path, seconds: f64) -> String {
@@ -174,7 +185,7 @@ fn json_of(page: &ReportPage, check: Option<f64>, file: &Path, seconds: f64) -> 
         "episode": page.episode,
         "step": page.opening.why.chain.trajectory().first(),
         "why": page.opening.why.sentence(),
-        "lead": page.decision.as_ref().map(|decision| decision.lead),
+        "lead": lead(page),
         "lead_in_the_environment": check,
         "audit": page.audit.as_ref().ok().map(Audit::json),
         "seconds": seconds,
@@ -189,7 +200,7 @@ fn told(
     seconds: f64,
 ) -> String {
     let mut text = page.opening.why.text();
-    let rival = page.decision.as_ref().map(|decision| &decision.rival);
+    let rival = page.decision.as_ref().and_then(|(_, decision)| decision.found.rival.as_ref());
     let contrast = rival.and_then(|rival| {
         page.opening.contrasts.iter().find(|c| c.change.action.as_ref() == Some(rival))
     });

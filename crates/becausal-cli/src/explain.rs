@@ -130,12 +130,15 @@ fn found(
     let agent = arguments.policy.as_deref();
     let agent = agent.map_or_else(String::new, |path| format!("--policy {} ", quoted_path(path)));
     for (place, decision) in (1..).zip(&found) {
+        let amount = match worth {
+            Worth::Close => format!("{:.2} points", 100.0 * decision.found.amount),
+            _ => brief(decision.found.amount),
+        };
         let _ = write!(
             text,
-            "{place}. {} at step {}: {} {}\n   {}\n   becausal explain {} {agent}{}\n",
+            "{place}. {} at step {}: {amount} {}\n   {}\n   becausal explain {} {agent}{}\n",
             decision.action,
             decision.found.step,
-            brief(decision.found.amount),
             worth.meaning(),
             decision.sentence,
             quoted_path(&arguments.run),

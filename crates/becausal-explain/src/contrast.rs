@@ -2,12 +2,14 @@
 
 use std::ops::Deref;
 
+use super::calibration::Quantity;
 use super::change::Change;
 use super::credit::{Credit, CreditPart};
-use super::draws::Draws;
+use super::draws::{Draws, Possible};
 use super::evidence::Doubt;
 use super::explainer::Why;
 use super::explanan::{Explanan, Fact, differ};
+use super::interval::Interval;
 use super::scale::Scale;
 use crate::audit::Track;
 use crate::chain::Node;
@@ -142,25 +144,60 @@ impl Certainty {
     }
 }
 
+/// In how many possible courses a reward difference has the sign of its estimate.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Agreement {
+    /// Both earn the same in this share of them.
+    Same(f64),
+    /// What the difference may be, and whether the estimate is above 0.
+    Sign { possible: Possible, is_positive: bool },
+}
+
+impl Agreement {
+    /// How probable it is that the estimate has the right sign, where intervals are stretched by a factor.
+    pub fn probability(&mut self, factor: f64) -> f64 {
+        match self {
+            Self::Same(share) => *share,
+            Self::Sign { possible, is_positive: true } => possible.positive(factor),
+            Self::Sign { possible, is_positive: false } => 1.0 - possible.positive(factor),
+        }
+    }
+}
+
 impl Comparison {
     /// How probable it is that the action that seems to earn more really does; where both earn the same, that they do.
     #[must_use]
     pub fn probability(&self) -> f64 {
+        self.agreement().probability(self.reward_factor(usize::MAX))
+    }
+
+    /// In how many possible courses the action that seems to earn more does.
+    pub(super) fn agreement(&self) -> Agreement {
+        let difference =
+            |this: &Trajectory, other: &Trajectory| self.credit.difference_of(this, other, None);
         match self.credit.difference() {
-            0.0 => {
-                self.draws.share(|this, other| self.credit.difference_of(this, other, None) == 0.0)
-            }
-            difference => self.agreeing(difference, usize::MAX),
+            0.0 => Agreement::Same(self.draws.share(|this, other| difference(this, other) == 0.0)),
+            estimate => Agreement::Sign {
+                possible: self.draws.possible(|this, other| Some(difference(this, other))),
+                is_positive: estimate > 0.0,
+            },
         }
     }
 
-    /// How probable it is that the difference over the first steps has the sign of an estimate.
-    fn agreeing(&self, estimate: f64, steps: usize) -> f64 {
-        let difference = |this: &Trajectory, other: &Trajectory| {
-            Some(self.credit.difference_within(this, other, None, steps))
-        };
-        let positive = self.draws.positive(difference);
-        if estimate > 0.0 { positive } else { 1.0 - positive }
+    /// How probable it is that a reward term's difference has the sign of an estimate.
+    #[must_use]
+    pub fn probability_of(&self, term: usize, estimate: f64) -> f64 {
+        self.agreeing(estimate, Some(term), usize::MAX)
+    }
+
+    /// How probable it is that the difference over the first steps has the sign of an estimate, of one term or of all
+    /// that were asked about.
+    fn agreeing(&self, estimate: f64, term: Option<usize>, steps: usize) -> f64 {
+        let possible = self
+            .draws
+            .possible(|this, other| Some(self.credit.difference_within(this, other, term, steps)));
+        let factor = self.reward_factor(steps);
+        Agreement::Sign { possible, is_positive: estimate > 0.0 }.probability(factor)
     }
 
     /// How many steps were compared.
@@ -186,7 +223,7 @@ impl Comparison {
         let parts = self.credit.parts.iter().filter(|part| part.step < steps);
         match parts.map(CreditPart::difference).sum() {
             0.0 => Certainty::Guess,
-            estimate => Certainty::of(self.agreeing(estimate, steps)),
+            estimate => Certainty::of(self.agreeing(estimate, None, steps)),
         }
     }
 
@@ -197,52 +234,90 @@ impl Comparison {
         let parts = self.credit.by_term();
         let terms = parts.iter().filter(|(reward, _)| term.is_none_or(|term| term == *reward));
         let estimate: f64 = terms.map(|(_, difference)| difference).sum();
+        let drawn = self.drawn_worth(term)?;
+        let [low, high] = drawn.stretched(self.reward_factor(usize::MAX));
+        Some([low.min(estimate), high.max(estimate)])
+    }
+
+    /// The interval of the reward difference as the draws make it.
+    pub(super) fn drawn_worth(&self, term: Option<usize>) -> Option<Interval> {
         let difference = |this: &Trajectory, other: &Trajectory| {
             Some(self.credit.difference_of(this, other, term))
         };
-        let [low, high] = self.draws.interval(difference)?;
-        Some([low.min(estimate), high.max(estimate)])
+        self.draws.possible(difference).interval()
     }
 
     /// The interval of a number of the other course that holds it in nine of ten cases. It holds the estimate, too. On a
     /// circle it may reach beyond the ends of what a value is written as.
     #[must_use]
     pub fn range(&self, node: Node, element: usize) -> Option<[f64; 2]> {
-        let estimate = *self.courses[1].value(node)?.get(element)?;
+        self.range_in(1, node, element)
+    }
+
+    /// The same of one of the two courses, by its place in [`courses`](Self::courses).
+    #[must_use]
+    pub fn range_in(&self, course: usize, node: Node, element: usize) -> Option<[f64; 2]> {
+        let estimate = *self.courses[course].value(node)?.get(element)?;
+        let [low, high] = self.drawn(course, node, element)?.stretched(self.factor(node));
+        Some([low.min(estimate), high.max(estimate)])
+    }
+
+    /// The interval of a number of one of the courses, as the draws make it.
+    pub(super) fn drawn(&self, course: usize, node: Node, element: usize) -> Option<Interval> {
+        let estimate = *self.courses[course].value(node)?.get(element)?;
         let circle = self.circle(node);
         let placed = |value| circle.map_or(value, |circle| circle.near(value, estimate));
-        let [low, high] =
-            self.draws.interval(|_, other| other.value(node)?.get(element).copied().map(placed))?;
-        Some([low.min(estimate), high.max(estimate)])
+        let number = |this: &Trajectory, other: &Trajectory| {
+            let course = if course == 0 { this } else { other };
+            course.value(node)?.get(element).copied().map(placed)
+        };
+        self.draws.possible(number).interval()
+    }
+
+    /// By what factor the intervals of reward differences over the first steps are stretched.
+    fn reward_factor(&self, steps: usize) -> f64 {
+        self.draws.calibration().of_reward_over(self.steps().min(steps))
+    }
+
+    /// By what factor the intervals of a node are stretched.
+    fn factor(&self, node: Node) -> f64 {
+        let quantity = Quantity::of(node, self.courses[0].shape());
+        quantity.map_or(1.0, |quantity| self.draws.calibration().factor(quantity))
     }
 
     /// Whether possible courses agree that a node differs: the interval of a number's difference leaves out 0, or
     /// half of the courses have another label, or only one of the two courses has the node.
     #[must_use]
     pub fn tells(&self, node: Node) -> bool {
+        self.factor(node) < self.told_up_to(node)
+    }
+
+    /// By what factor intervals have to be stretched until it cannot be told any more that a node differs; infinite
+    /// where it does not depend on them.
+    pub(super) fn told_up_to(&self, node: Node) -> f64 {
         let draws = &self.draws;
-        if draws.is_empty() {
-            return true;
-        }
+        let always = |is_told: bool| if is_told { f64::INFINITY } else { 0.0 };
         let one_is_over =
             draws.share(|this, other| this.value(node).is_some() != other.value(node).is_some());
-        if one_is_over >= USUAL {
-            return true;
+        if draws.is_empty() || one_is_over >= USUAL {
+            return always(true);
         }
         if self.is_label(node) {
-            return draws.share(|this, other| this.value(node) != other.value(node)) >= USUAL;
+            let differing = draws.share(|this, other| this.value(node) != other.value(node));
+            return always(differing >= USUAL);
         }
         let elements = self.courses[0].value(node).map_or(1, <[f64]>::len);
         let kind = node.variable(self.courses[0].schema()).map(|variable| &variable.kind);
-        (0..elements).any(|element| {
+        let of_element = |element: usize| {
             let difference = |this: &Trajectory, other: &Trajectory| {
                 let (this, other) =
                     (this.value(node)?.get(element)?, other.value(node)?.get(element)?);
                 let difference = kind.map_or(this - other, |kind| kind.difference(*this, *other));
                 Some(if differ(&[*this], &[*other]) { difference } else { 0.0 })
             };
-            draws.interval(difference).is_some_and(|[low, high]| low > 0.0 || high < 0.0)
-        })
+            Some(draws.possible(difference).interval()?.stretch_to(0.0))
+        };
+        (0..elements).filter_map(of_element).fold(0.0, f64::max)
     }
 
     /// The flags and categories of the other course that are up to chance, with the probability of the

@@ -3,6 +3,8 @@
 use rayon::prelude::*;
 
 use super::agent::Agent;
+use super::calibration::Calibration;
+use super::interval::Interval;
 use becausal_core::trajectory::{Step, Trajectory};
 use becausal_core::{Stream, student_quantile};
 use becausal_model::{Dynamics, Noise, PossibleNoise, Prediction};
@@ -46,7 +48,13 @@ pub struct Draws {
     /// How many models there are.
     members: usize,
     pairs: Vec<Draw>,
+    /// How much wider intervals have to be, by an audit.
+    calibration: Calibration,
 }
+
+/// What a number may be, in no order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Possible(Vec<f64>);
 
 /// What is asked: the course that happened, the change, and how far to look.
 pub(super) struct Question<'a> {
@@ -99,7 +107,20 @@ impl Draws {
         if (draws.len() as f64) < MIN_LEFT * courses.len() as f64 {
             draws.clear();
         }
-        Self { factual: factual.clone(), members, pairs: draws }
+        let calibration = Calibration::default();
+        Self { factual: factual.clone(), members, pairs: draws, calibration }
+    }
+
+    /// The same draws, with intervals as wide as an audit found that they have to be.
+    #[must_use]
+    pub(super) fn calibrated(self, calibration: Calibration) -> Self {
+        Self { calibration, ..self }
+    }
+
+    /// How much wider the intervals of each quantity have to be than the draws make them.
+    #[must_use]
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
     }
 
     /// The largest of a number over all draws; 0 without draws.
@@ -139,32 +160,6 @@ impl Draws {
         self.pairs.iter().filter_map(of).filter(|(_, number)| number.is_finite()).collect()
     }
 
-    /// The interval that holds a number in nine of ten cases. Draws in which there is no such number do not
-    /// count; `None` if there is none in any.
-    #[must_use]
-    pub fn interval(
-        &self,
-        number: impl Fn(&Trajectory, &Trajectory) -> Option<f64>,
-    ) -> Option<[f64; 2]> {
-        let mut numbers = self.widened(number);
-        Some([quantile(&mut numbers, TAIL)?, quantile(&mut numbers, 1.0 - TAIL)?])
-    }
-
-    /// How probable it is that a number is above 0; a half if nothing is known.
-    #[must_use]
-    pub fn positive(&self, number: impl Fn(&Trajectory, &Trajectory) -> Option<f64>) -> f64 {
-        let numbers = self.widened(number);
-        if numbers.is_empty() {
-            return 0.5;
-        }
-        let weight = |number: &f64| match number {
-            number if *number > 0.0 => 1.0,
-            number if *number < 0.0 => 0.0,
-            _ => 0.5,
-        };
-        numbers.iter().map(weight).sum::<f64>() / numbers.len() as f64
-    }
-
     /// The share of the draws in which something is so; 0 if nothing is known.
     #[must_use]
     pub fn share(&self, is_so: impl Fn(&Trajectory, &Trajectory) -> bool) -> f64 {
@@ -172,15 +167,17 @@ impl Draws {
         self.pairs.iter().filter(of).count() as f64 / self.pairs.len().max(1) as f64
     }
 
-    /// What a number may be, in no order: the mean of the members, what one of many more members would be apart
-    /// from it (Student's t distribution, because there are few of them), and what noise makes of it.
-    fn widened(&self, number: impl Fn(&Trajectory, &Trajectory) -> Option<f64>) -> Vec<f64> {
+    /// What a number may be: the mean of the members, what one of many more members would be apart
+    /// from it (Student's t distribution, because there are few of them), and what noise makes of it. Draws in which
+    /// there is no such number do not count.
+    #[must_use]
+    pub fn possible(&self, number: impl Fn(&Trajectory, &Trajectory) -> Option<f64>) -> Possible {
         let numbers = self.numbers(number);
         let means: Vec<Option<f64>> = (0..self.members)
             .map(|member| mean(numbers.iter().filter(|(m, _)| *m == member).map(|(_, n)| *n)))
             .collect();
         let known: Vec<f64> = means.iter().flatten().copied().collect();
-        let Some(middle) = mean(known.iter().copied()) else { return Vec::new() };
+        let Some(middle) = mean(known.iter().copied()) else { return Possible(Vec::new()) };
         let count = known.len() as f64;
         let noise: Vec<f64> =
             numbers.iter().map(|(member, n)| n - means[*member].unwrap_or(middle)).collect();
@@ -195,7 +192,7 @@ impl Draws {
             let between = squares / (count - 1.0) - of_means;
             (between.max(0.0) * (1.0 + 1.0 / count)).sqrt()
         };
-        if apart > 0.0 {
+        let numbers = if apart > 0.0 {
             let places = (0..PLACES).map(|at| (at as f64 + 0.5) / PLACES as f64);
             let places: Vec<f64> = places
                 .map(|share| middle + apart * student_quantile(share, known.len() - 1))
@@ -204,7 +201,43 @@ impl Draws {
             noise.iter().flat_map(with).collect()
         } else {
             numbers.iter().map(|(_, number)| *number).collect()
+        };
+        Possible(numbers)
+    }
+}
+
+impl Possible {
+    /// The middle nine in ten of what the number may be; `None` if nothing is known.
+    #[must_use]
+    pub fn interval(&mut self) -> Option<Interval> {
+        let mut at = |share| quantile(&mut self.0, share);
+        Some(Interval { low: at(TAIL)?, median: at(0.5)?, high: at(1.0 - TAIL)? })
+    }
+
+    /// How probable it is that the number is above 0, where what it may be is stretched by a factor, as its
+    /// [interval](Interval::stretched) is: above 1 by normal noise as wide as what is missing, below 1 towards the median. A
+    /// half if nothing is known.
+    #[must_use]
+    pub fn positive(&mut self, factor: f64) -> f64 {
+        let Some(interval) = self.interval() else { return 0.5 };
+        let missing = (factor - 1.0) * 0.5 * interval.width() / normal_quantile(1.0 - TAIL);
+        if missing > 0.0 {
+            self.0.sort_by(f64::total_cmp);
         }
+        let count = self.0.len() as f64;
+        let stretched = |(place, number): (usize, &f64)| {
+            if missing > 0.0 {
+                number + missing * normal_quantile((place as f64 + 0.5) / count)
+            } else {
+                interval.median + factor * (number - interval.median)
+            }
+        };
+        let weight = |number: f64| match number {
+            number if number > 0.0 => 1.0,
+            number if number < 0.0 => 0.0,
+            _ => 0.5,
+        };
+        self.0.iter().enumerate().map(stretched).map(weight).sum::<f64>() / count
     }
 }
 
@@ -346,7 +379,8 @@ mod tests {
         let draws = draws
             .map(|(member, number)| Draw { member, factual: None, other: course(number) })
             .collect();
-        Draws { factual: course(0.0), members: members.len(), pairs: draws }
+        let calibration = Calibration::default();
+        Draws { factual: course(0.0), members: members.len(), pairs: draws, calibration }
     }
 
     fn reward(_: &Trajectory, other: &Trajectory) -> Option<f64> {
@@ -373,7 +407,8 @@ mod tests {
                     })
                     .collect();
                 let truth = stream.normal() + noise * stream.normal();
-                let [low, high] = draws(&schema, &numbers).interval(reward).expect("draws");
+                let drawn = draws(&schema, &numbers).possible(reward).interval();
+                let Interval { low, high, .. } = drawn.expect("draws");
                 held += usize::from(low <= truth && truth <= high);
             }
             // Four standard errors of 400 cases are 24.
@@ -384,8 +419,46 @@ mod tests {
     #[test]
     fn members_that_agree_leave_no_doubt() {
         let draws = draws(&schema(), &[vec![2.0; 4], vec![2.0; 4]]);
-        assert_eq!(draws.interval(reward), Some([2.0, 2.0]));
-        assert_eq!(draws.positive(reward), 1.0);
-        assert_eq!(draws.positive(|this, other| Some(-reward(this, other)?)), 0.0);
+        let sure = Interval { low: 2.0, median: 2.0, high: 2.0 };
+        assert_eq!(draws.possible(reward).interval(), Some(sure));
+        assert_eq!(draws.possible(reward).positive(1.0), 1.0);
+        assert_eq!(draws.possible(|this, other| Some(-reward(this, other)?)).positive(1.0), 0.0);
+    }
+
+    #[test]
+    fn a_stretched_interval_makes_an_answer_less_sure() {
+        // Nine in ten from 1.1 to 2.9 in the draws; stretched by 4 from -1.6 to 5.6.
+        let draws = draws(&schema(), &[(0..=20).map(|at| 1.0 + 0.1 * f64::from(at)).collect()]);
+        let mut possible = draws.possible(reward);
+        assert_eq!(possible.positive(1.0), 1.0);
+        let unsure = possible.positive(4.0);
+        assert!((unsure - 0.8).abs() < 0.06, "{unsure}");
+    }
+
+    #[test]
+    fn a_narrower_interval_never_turns_an_answer() {
+        // Four of five courses earn 2 more, the last one crashes.
+        let draws = draws(&schema(), &[vec![2.0, 2.0, 2.0, 2.0, -100.0]]);
+        let sure = [1.0, 0.5, 0.01].map(|factor| draws.possible(reward).positive(factor));
+        assert!(sure[0] == 0.8 && sure.is_sorted() && sure[2] == 1.0, "{sure:?}");
+    }
+
+    #[test]
+    fn an_answer_is_sure_where_its_interval_leaves_out_0() {
+        let mut stream = Stream::new(5);
+        let schema = schema();
+        for _ in 0..200 {
+            // Skewed as by a crash that may happen.
+            let numbers: Vec<f64> = (0..40)
+                .map(|_| if stream.unit() < 0.1 { -20.0 } else { 4.0 + stream.normal() })
+                .collect();
+            let mut possible = draws(&schema, &[numbers]).possible(reward);
+            let factor = 0.5 + 2.0 * stream.unit();
+            let [low, high] = possible.interval().expect("draws").stretched(factor);
+            let positive = possible.positive(factor);
+            // The ends of the interval lie between two of forty draws.
+            assert!(low < 0.0 || positive >= 0.92, "{low} {positive}");
+            assert!(low > 0.0 || high < 0.0 || positive <= 0.98, "{low} {positive}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::agent::Agent;
 use super::ask::Ask;
 use super::attribution::Company;
 use super::audit::Track;
+use super::calibration::Calibration;
 use super::change::Change;
 use super::choice::{Choice, odds};
 use super::contrast::{Comparison, Contrast, ContrastiveExplanan, PROBABLE, differ_by};
@@ -64,6 +65,7 @@ pub struct Explainer<'a> {
     scale: Option<(Scale, f64)>,
     company: Option<Company>,
     track: Option<Track>,
+    calibration: Calibration,
     /// The actions to compare with; any if `None`.
     known: Option<Vec<Vec<f64>>>,
 }
@@ -101,6 +103,7 @@ impl<'a> Explainer<'a> {
             scale: None,
             company: None,
             track: None,
+            calibration: Calibration::default(),
             known: None,
         })
     }
@@ -129,6 +132,12 @@ impl<'a> Explainer<'a> {
     #[must_use]
     pub fn with_track(self, track: Option<Track>) -> Self {
         Self { track, ..self }
+    }
+
+    /// The same explainer, with intervals as wide as an audit showed that they have to be.
+    #[must_use]
+    pub fn with_calibration(self, calibration: Calibration) -> Self {
+        Self { calibration, ..self }
     }
 
     /// The same explainer, which compares only with these actions where nobody says with which.
@@ -315,7 +324,7 @@ impl<'a> Explainer<'a> {
         let steps = self.steps_that_differ(&factual, &counterfactual, &draws);
         let [factual, counterfactual, held] =
             [factual, counterfactual, held].map(|course| course.shortened(steps));
-        let draws = draws.shortened(steps);
+        let draws = draws.shortened(steps).calibrated(self.calibration.clone());
         let discount = self.ask.discount;
         let credit = Credit::new(&factual, &counterfactual, &held, &self.targets, discount);
         check_sum(credit.difference(), factual.first())?;

@@ -64,7 +64,7 @@ impl Worth {
         match self {
             Self::Surprising => "nats less likely than the usual step",
             Self::Costly => "more reward than the best other action",
-            Self::Close => "between the probabilities of the first and the second choice",
+            Self::Close => "between the probabilities of its first and its second choice",
             Self::Mistakes => "less reward than the best other action",
         }
     }

@@ -265,12 +265,8 @@ impl ContrastView<'_> {
 
     /// Whether most of the possible courses agree about the sign of a term's difference.
     fn is_likely(&self, term: &TermWorth) -> bool {
-        let positive = self.draws.positive(|this, other| {
-            let difference = self.credit.difference_of(this, other, Some(term.term));
-            Some(self.in_asked_direction(difference))
-        });
-        let agreeing = if term.difference > 0.0 { positive } else { 1.0 - positive };
-        Certainty::of(agreeing) != Certainty::Guess
+        let difference = self.in_asked_direction(term.difference);
+        Certainty::of(self.probability_of(term.term, difference)) != Certainty::Guess
     }
 
     /// `, mostly for slowing down (+3.9)`: the largest terms where no variable can be named.
@@ -349,10 +345,23 @@ impl ContrastView<'_> {
     }
 
     /// The variable that a reward term reads and that differs most, in standard deviations where they are known, at
-    /// the step where the term differs most.
+    /// the step where the term differs most. Of a term that pays for the growth of a variable, at the last step: over all
+    /// steps it pays for what the variable has come to, and after some of them the other course may have been ahead.
     fn behind(&self, term: usize) -> Option<Node> {
+        let reads = self.courses[0].schema().rewards()[term].expression.parents();
+        let grows = |parent: &Parent| {
+            let now = Parent { next: false, ..*parent };
+            parent.next && reads.contains(&now)
+        };
+        let last = self.courses.iter().map(Trajectory::len).min()?.checked_sub(1);
+        let at_end = last.filter(|_| reads.iter().any(grows));
+        let at_end = at_end.and_then(|step| self.behind_at(term, step));
+        at_end.or_else(|| self.behind_at(term, self.largest_part(term)?))
+    }
+
+    /// The variable that a reward term reads and that differs most at a step.
+    fn behind_at(&self, term: usize, step: usize) -> Option<Node> {
         let schema = self.courses[0].schema();
-        let step = self.largest_part(term)?;
         let states = schema.of_role(Role::State).count();
         let actions = schema.of_role(Role::Action).count();
         let reads = schema.rewards()[term].expression.parents();

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::number::counted;
 use super::text::{Alignment, Table};
-use becausal_explain::{Audit, Certainty, Group, Line, Measure, Scores};
+use becausal_explain::{Audit, Certainty, Group, Line, Measure, Quantity, Scores};
 
 /// An audit as text and as JSON.
 pub trait AuditText {
@@ -30,6 +30,15 @@ const MAIN: [Measure; 6] = [
 /// The measures that references have in JSON.
 const OF_REFERENCES: [Measure; 5] =
     [Measure::Precision, Measure::Recall, Measure::Sign, Measure::BestAction, Measure::SizeError];
+
+/// How often intervals hold what is real: of all states, drawn in either way.
+const OF_INTERVALS: [Measure; 5] = [
+    Measure::WorthHeld,
+    Measure::ValueHeld,
+    Measure::Exact,
+    Measure::WorthHeldRaw,
+    Measure::ValueHeldRaw,
+];
 
 /// The name of a line for people.
 pub(super) fn line_name(name: &str) -> &str {
@@ -120,7 +129,7 @@ impl AuditText for Audit {
              reward terms that differ: precision {}, recall {}\n\
              end of the episode: {}\n\
              told because their interval leaves out 0: {} changes, {} of them right, direction and all\n\
-             90 % intervals, those wider than what is negligible: {}\n\
+             90 % intervals, as wide as other episodes showed they must be: {}\n\
              right signs: {}\n",
             counted(whole(own, Measure::Sign), "case"),
             counted(whole(own, Measure::BestAction), "state"),
@@ -129,9 +138,12 @@ impl AuditText for Audit {
             score(own, Measure::Ends),
             whole(own, Measure::Told),
             score(own, Measure::Told),
-            held(own),
+            held(&self.all_cases),
             when(own),
         );
+        if let Some(far) = &self.far {
+            far_text(&mut text, far);
+        }
         let mut columns = vec!["variable".to_owned()];
         columns.extend(Measure::OF_VARIABLES.map(|measure| heading(measure).to_owned()));
         let rows = self.by_variable.iter().map(|(name, scores)| {
@@ -172,6 +184,7 @@ impl AuditText for Audit {
     fn json(&self) -> Value {
         let own = &self.explanations.by_kind;
         let value = |measure| own.value(measure);
+        let held = values(&self.all_cases, &OF_INTERVALS);
         let direct_and_everything: Map<String, Value> = self
             .references
             .iter()
@@ -194,14 +207,11 @@ impl AuditText for Audit {
             .iter()
             .map(|(name, scores)| (name.clone(), values(scores, &Measure::OF_VARIABLES)))
             .collect();
-        let certainty: Map<String, Value> = Certainty::ALL
-            .iter()
-            .map(|&certainty| {
-                let measure = Measure::when(certainty);
-                let of = json!({ "sign": value(measure), "cases": whole(own, measure) });
-                (certainty.word().to_owned(), of)
-            })
-            .collect();
+        let mut score_intervals = intervals(own, &Measure::ALL);
+        for measure in OF_INTERVALS {
+            score_intervals[measure.key()] =
+                intervals(&self.all_cases, &[measure])[measure.key()].clone();
+        }
         json!({
             "cases": self.cases,
             "precision": value(Measure::Precision),
@@ -227,12 +237,16 @@ impl AuditText for Audit {
             "term_recall": value(Measure::TermRecall),
             "ends": value(Measure::Ends),
             "told": value(Measure::Told),
-            "worth_held": value(Measure::WorthHeld),
-            "value_held": value(Measure::ValueHeld),
-            "worth_within": value(Measure::WorthWithin),
-            "value_within": value(Measure::ValueWithin),
-            "certainty": certainty,
-            "intervals": intervals(own, &Measure::ALL),
+            "worth_held": held["worth_held"],
+            "value_held": held["value_held"],
+            "exact": held["exact"],
+            "worth_held_raw": held["worth_held_raw"],
+            "value_held_raw": held["value_held_raw"],
+            "held_by_kind": values(own, &OF_INTERVALS),
+            "calibration": calibration(self),
+            "certainty": certainty(own),
+            "far": self.far.as_deref().map(far),
+            "intervals": score_intervals,
             "by_variable": by_variable,
             "influence": influence(self),
             "groups": groups(self),
@@ -240,6 +254,24 @@ impl AuditText for Audit {
             "curve": curve,
         })
     }
+}
+
+/// The scores of the long run.
+fn far_text(text: &mut String, far: &Audit) {
+    let scores = &far.explanations.by_kind;
+    let _ = writeln!(
+        text,
+        "The same over {}, in {}:\n\
+         sign {}, error {}\n\
+         90 % intervals, as wide as other episodes showed they must be: {}\n\
+         right signs: {}\n",
+        counted(far.horizon, "step"),
+        counted(far.states, "state"),
+        score(scores, Measure::Sign),
+        score(scores, Measure::SizeError),
+        held(&far.all_cases),
+        when(scores),
+    );
 }
 
 /// The scores by the labels and flags of the state, beside the best that data can teach where it is known.
@@ -266,19 +298,60 @@ fn groups_table(text: &mut String, groups: &[Group]) {
 /// How often intervals hold what is real.
 fn held(scores: &Scores) -> String {
     let measures = [
-        (Measure::WorthHeld, Measure::WorthWithin, "of the reward differences"),
-        (Measure::ValueHeld, Measure::ValueWithin, "of the values of numbers"),
+        (Measure::WorthHeld, Measure::WorthHeldRaw, "of the reward differences"),
+        (Measure::ValueHeld, Measure::ValueHeldRaw, "of the values of numbers"),
     ];
     let known = measures.into_iter().filter(|(measure, ..)| scores.get(*measure).is_some());
     let parts: Vec<String> = known
-        .map(|(held, within, what)| {
-            format!("{} {what} (strictly {})", score(scores, held), score(scores, within))
+        .map(|(held, raw, what)| {
+            let (held, raw) = (score(scores, held), score(scores, raw));
+            format!("{held} {what} ({raw} as drawn)")
         })
         .collect();
-    if parts.is_empty() {
-        return "there are none".to_owned();
+    let mut text = match &parts[..] {
+        [] => "there are none".to_owned(),
+        parts => format!("they hold {}", parts.join(" and ")),
+    };
+    if scores.get(Measure::Exact).is_some() {
+        let (count, share) = (whole(scores, Measure::Exact), score(scores, Measure::Exact));
+        let _ = write!(text, "\nnumbers with nothing left open: {count}, {share} of them right");
     }
-    format!("give or take that amount they hold {}", parts.join(" and "))
+    text
+}
+
+/// The audit of the long run.
+fn far(audit: &Audit) -> Value {
+    let own = &audit.explanations.by_kind;
+    let mut far = values(&audit.all_cases, &OF_INTERVALS);
+    far["horizon"] = json!(audit.horizon);
+    far["states"] = json!(audit.states);
+    far["cases"] = json!(audit.cases);
+    for measure in [Measure::Sign, Measure::SizeError] {
+        far[measure.key()] = json!(own.value(measure));
+    }
+    far["certainty"] = certainty(own);
+    far["factor"] = json!(audit.calibration.known(Quantity::Reward));
+    far
+}
+
+/// How often the sign is right, by how sure the answer is.
+fn certainty(scores: &Scores) -> Value {
+    let of = |&certainty: &Certainty| {
+        let measure = Measure::when(certainty);
+        let of = json!({ "sign": scores.value(measure), "cases": whole(scores, measure) });
+        (certainty.word().to_owned(), of)
+    };
+    Value::Object(Certainty::ALL.iter().map(of).collect())
+}
+
+/// By what factors intervals are stretched; null where too few showed it.
+fn calibration(audit: &Audit) -> Value {
+    let factor = |quantity| json!(audit.calibration.known(quantity));
+    let of_effect = |(effect, (name, _)): (usize, &(String, Scores))| {
+        (name.clone(), factor(Quantity::Effect(effect)))
+    };
+    let values: Map<String, Value> = audit.by_variable.iter().enumerate().map(of_effect).collect();
+    json!({ "reward": factor(Quantity::Reward), "values": values })
 }
 
 /// How often the sign is right in answers that are sure, likely, or a guess.

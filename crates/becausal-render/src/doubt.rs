@@ -131,9 +131,17 @@ fn advice(doubt: &Doubt) -> Option<&'static str> {
     })
 }
 
-/// The caveats that could change the answer, with what to do about them, and how many there are besides.
-pub(super) fn main(text: &mut String, schema: &Schema, doubts: &[Doubt], first: usize) {
-    let mut ranked: Vec<&Doubt> = doubts.iter().collect();
+/// The caveats that could change an answer about the first `steps`, with what to do about them, and how many there are
+/// besides.
+pub(super) fn main(
+    text: &mut String,
+    schema: &Schema,
+    doubts: &[Doubt],
+    (first, steps): (usize, usize),
+) {
+    let is_within =
+        |doubt: &&Doubt| !matches!(doubt, Doubt::Chance { node, .. } if node.after() > steps);
+    let mut ranked: Vec<&Doubt> = doubts.iter().filter(is_within).collect();
     ranked.sort_by_key(|doubt| rank(doubt));
     ranked.dedup_by_key(|doubt| rank(doubt));
     ranked.retain(|doubt| rank(doubt) <= LAST_SERIOUS);
@@ -208,7 +216,7 @@ mod tests {
         ];
         let told = |doubt: &Doubt| {
             let mut text = String::new();
-            main(&mut text, &letters(), std::slice::from_ref(doubt), 0);
+            main(&mut text, &letters(), std::slice::from_ref(doubt), (0, 5));
             text
         };
         for doubt in &doubts {

@@ -246,7 +246,11 @@ impl ContrastView<'_> {
             "word": self.0.certainty().word(),
             "probability": probability,
             "told_steps": self.claim().map(|(steps, _)| steps),
-            "audited": self.track.and_then(|track| track.share(self.0.certainty())),
+            "audited": self
+                .track
+                .and_then(|track| track.share(self.0.certainty(), self.steps()))
+                .map(|(share, _)| share),
+            "calibrated": !self.draws.calibration().is_empty(),
         })
     }
 }

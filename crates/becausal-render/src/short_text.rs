@@ -7,6 +7,7 @@ use super::explained::ContrastView;
 use super::interval_text::{between, in_brackets};
 use super::words::{counted, over_first, signed, title};
 use becausal_core::schema::Schema;
+use becausal_explain::Certainty;
 use becausal_explain::chain::Node;
 
 /// Differences of variables that are listed, at most; the rest is counted.
@@ -53,19 +54,34 @@ impl ContrastView<'_> {
                 format!("{} earns more {courses}", if difference > 0.0 { this } else { other })
             }
         };
-        let audited = self.track.and_then(|track| Some((track, track.share(certainty)?)));
-        let audited = audited.map_or_else(String::new, |(track, share)| {
-            format!(
-                " In the audit of this run, over {}, {:.0} % of such answers were right.",
-                counted(track.horizon, "step"),
-                100.0 * share
-            )
-        });
+        let audited = self.audited(certainty);
         let unseen = self.never_varied().map_or_else(String::new, |node| {
             let title = title(self.courses[0].schema(), node);
             format!(" by the model, but the data never show what {title} does")
         });
         format!("{}; {claim}{unseen}.{audited}", certainty.word())
+    }
+
+    /// What the audit of the run says of such answers, and whether intervals follow it.
+    fn audited(&self, certainty: Certainty) -> String {
+        let right = self.track.and_then(|track| {
+            let (share, steps) = track.share(certainty, self.steps())?;
+            Some(format!(
+                " In the audit of this run, over {}, {:.0} % of such answers were right",
+                counted(steps, "step"),
+                100.0 * share
+            ))
+        });
+        match (right, self.draws.calibration().is_empty()) {
+            (None, true) => String::new(),
+            (Some(right), true) => format!("{right}."),
+            (Some(right), false) => {
+                format!("{right}; intervals are as wide as it showed they must be.")
+            }
+            (None, false) => {
+                " Intervals are as wide as the audit of this run showed they must be.".to_owned()
+            }
+        }
     }
 
     /// The short text of an answer.
@@ -85,7 +101,7 @@ impl ContrastView<'_> {
         }
         ContrastView(&about).list_terms(&mut text);
         let all = self.all_doubts();
-        doubt::main(&mut text, schema, &all, self.courses[0].first());
+        doubt::main(&mut text, schema, &all, (self.courses[0].first(), steps));
         text
     }
 

@@ -1,6 +1,7 @@
 //! Courses of events as columns, to be drawn beside each other.
 
 use becausal::explain::Contrast;
+use becausal::explain::chain::Node;
 use becausal::schema::{Kind, Role, Schema};
 use becausal::trajectory::Trajectory;
 use becausal::{Answer, Run};
@@ -77,28 +78,26 @@ pub fn slots(run: &Run) -> Value {
 /// The intervals that hold the numbers of a course in nine of ten cases, column by column: of what happened, or of what
 /// would have.
 fn band(schema: &Schema, contrast: &Contrast, is_other: bool) -> Value {
-    let course = &contrast.courses[usize::from(is_other)];
+    let place = usize::from(is_other);
+    let course = &contrast.courses[place];
     let mut columns = serde_json::Map::new();
-    for slot in schema.state_slots() {
-        let at = slot - schema.state_slots().start;
-        let kind = &schema.variable_of(slot).kind;
-        if kind.is_label() {
-            continue;
+    for (index, range) in course.shape().states.iter().enumerate() {
+        for (element, at) in range.clone().enumerate() {
+            let slot = schema.state_slots().start + at;
+            if schema.variable_of(slot).kind.is_label() {
+                continue;
+            }
+            let (mut low, mut high) = (Vec::new(), Vec::new());
+            for step in 0..=course.len() {
+                let Some(estimate) = course.state(step).map(|state| state[at]) else { break };
+                let interval = contrast.range_in(place, Node::state(step, index), element);
+                let [lowest, highest] = interval.unwrap_or([estimate; 2]);
+                low.push(lowest);
+                high.push(highest);
+            }
+            let name = schema.slots()[slot].name.clone();
+            columns.insert(name, json!({ "low": low, "high": high }));
         }
-        let circle = kind.circle();
-        let (mut low, mut high) = (Vec::new(), Vec::new());
-        for step in 0..=course.len() {
-            let Some(estimate) = course.state(step).map(|state| state[at]) else { break };
-            let placed = |value| circle.map_or(value, |circle| circle.near(value, estimate));
-            let interval = contrast.draws.interval(|this, other| {
-                let course = if is_other { other } else { this };
-                course.state(step).map(|state| placed(state[at]))
-            });
-            let [lowest, highest] = interval.unwrap_or([estimate; 2]);
-            low.push(lowest.min(estimate));
-            high.push(highest.max(estimate));
-        }
-        columns.insert(schema.slots()[slot].name.clone(), json!({ "low": low, "high": high }));
     }
     columns.into()
 }

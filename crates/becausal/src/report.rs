@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use becausal_core::Transitions;
 use becausal_core::env::action_text;
 use becausal_core::progress::{Listener, Tracker};
-use becausal_explain::{Ask, Audit, AuditParams, Decision, Explainer, Moment, Worth, decisions};
+use becausal_explain::{Ask, Audit, AuditParams, Explainer, Moment, Worth};
 use becausal_render::{
     self as render, ReportDecision, ReportLearning, ReportScores, ReportStep, ReportWorth,
 };
@@ -19,9 +19,6 @@ use crate::run::{FoundDecision, Metrics, Run, ScoredOn};
 use crate::saved_policy::PolicyOwner;
 use crate::subject::Subject;
 use becausal_core::text::counted;
-
-/// Decisions that are compared to find the one to open with, at most.
-const MAX_COMPARED: usize = 300;
 
 /// Decisions of each kind that a page lists.
 const LISTED: usize = 3;
@@ -81,8 +78,8 @@ pub struct ReportPage {
     pub opening: ReportStep,
     /// How many steps are explained.
     pub steps: usize,
-    /// Why the page opens there; `None` where there are no actions to compare.
-    pub decision: Option<Decision>,
+    /// Why the page opens there: the first of the decisions that are worth a look; `None` if none is.
+    pub decision: Option<(Worth, FoundDecision)>,
     /// The audit, or why there is none.
     pub audit: Result<Audit, String>,
 }
@@ -116,15 +113,18 @@ impl Run {
         let data = &*subject.data;
         let explainer = self.explainer(&Ask::default().horizon(params.horizon))?;
         let actions = self.usual_actions();
-        let places = places(data, params.episode, params.horizon);
-        let decision = decisions(&explainer, data, &actions, &places)?.into_iter().next();
-        let episode = decision.as_ref().map_or(params.episode.unwrap_or(0), |d| d.episode);
+        let lists = self.worth_a_look(params, subject)?;
+        let mut firsts = lists.iter().filter_map(|(worth, found)| Some((*worth, found.first()?)));
+        let decision = firsts.next().map(|(worth, first)| (worth, first.clone()));
+        let opens_at = decision.as_ref().map(|(_, decision)| &decision.found);
+        let episode = opens_at.map_or(params.episode.unwrap_or(0), |found| found.episode);
         let length = if data.episodes() == 0 { 0 } else { data.episode(episode).len() };
-        let middle = decision.as_ref().map_or(0, |decision| decision.step);
+        let middle = opens_at.map_or(0, |found| found.step);
         let start =
             middle.saturating_sub(params.steps / 2).min(length.saturating_sub(params.steps));
         let shown = start..length.min(start + params.steps);
-        let worth = self.worth_a_look(params, subject, (episode, &shown))?;
+        let rival = opens_at.and_then(|found| found.rival.clone());
+        let worth = lists.iter().map(|list| self.listed(list, (episode, &shown))).collect();
         let watch = Tracker::begin(&params.progress, "explain", "steps", shown.len());
         let mut steps: Vec<ReportStep> = shown
             .into_par_iter()
@@ -155,13 +155,11 @@ impl Run {
                 .policy_owner()
                 .map_or_else(|| "random actions".to_owned(), |owner| owner.words()),
             subject: words(subject, episode, self.policy_owner().as_ref()),
-            remark: decision
-                .as_ref()
-                .map_or_else(String::new, |d| remark(d, places.len(), params.horizon)),
-            commands: self.commands(params, subject, (episode, middle), decision.as_ref()),
+            remark: remark(decision.as_ref(), params.horizon),
+            commands: self.commands(params, subject, (episode, middle), rival.as_deref()),
             opening: place,
             worth,
-            rival: decision.as_ref().map(|decision| decision.rival.clone()),
+            rival,
             steps,
         };
         let html = report.html();
@@ -170,34 +168,40 @@ impl Run {
         Ok(ReportPage { html, episode, episode_seed, opening, steps: steps.len(), decision, audit })
     }
 
-    /// The decisions that are worth a look, by kind; those among the shown steps lead there.
+    /// The decisions that are worth a look, by kind, as [`find`](Self::find) finds them.
     fn worth_a_look(
         &self,
         params: &ReportParams,
         subject: &Subject<'_>,
-        (shown_episode, shown): (usize, &Range<usize>),
-    ) -> Result<Vec<ReportWorth>, Error> {
+    ) -> Result<Vec<(Worth, Vec<FoundDecision>)>, Error> {
         let ask = Ask::default().horizon(params.horizon);
+        let found =
+            |worth| Ok((worth, self.find_in(subject, params.episode, worth, LISTED, &ask)?));
+        Worth::ALL.into_iter().map(found).collect()
+    }
+
+    /// A list of them for the page; those among the shown steps lead there.
+    fn listed(
+        &self,
+        (worth, found): &(Worth, Vec<FoundDecision>),
+        (shown_episode, shown): (usize, &Range<usize>),
+    ) -> ReportWorth {
         let run = self.path().map_or_else(|| "RUN".to_owned(), quoted_path);
-        let listed = |worth| -> Result<ReportWorth, Error> {
-            let found = self.find_in(subject, params.episode, worth, LISTED, &ask)?;
-            let decision = |decision: &FoundDecision| {
-                let (episode, step) = (decision.found.episode, decision.found.step);
-                let is_shown = episode == shown_episode && shown.contains(&step);
-                ReportDecision {
-                    place: match decision.seed {
-                        Some(seed) => format!("seed {seed}, step {step}"),
-                        None => format!("episode {episode}, step {step}"),
-                    },
-                    action: decision.action.clone(),
-                    sentence: decision.sentence.clone(),
-                    shown: is_shown.then(|| (step, decision.rival.clone())),
-                    command: format!("becausal explain {run} {}", decision.options()),
-                }
-            };
-            Ok(ReportWorth { worth, decisions: found.iter().map(decision).collect() })
+        let decision = |decision: &FoundDecision| {
+            let (episode, step) = (decision.found.episode, decision.found.step);
+            let is_shown = episode == shown_episode && shown.contains(&step);
+            ReportDecision {
+                place: match decision.seed {
+                    Some(seed) => format!("seed {seed}, step {step}"),
+                    None => format!("episode {episode}, step {step}"),
+                },
+                action: decision.action.clone(),
+                sentence: decision.sentence.clone(),
+                shown: is_shown.then(|| (step, decision.rival.clone())),
+                command: format!("becausal explain {run} {}", decision.options()),
+            }
         };
-        Worth::ALL.into_iter().map(listed).collect()
+        ReportWorth { worth: *worth, decisions: found.iter().map(decision).collect() }
     }
 
     fn scene_of(&self, subject: &Subject<'_>, episode: usize, step: usize) -> Option<String> {
@@ -268,7 +272,7 @@ impl Run {
         params: &ReportParams,
         subject: &Subject<'_>,
         (episode, step): (usize, usize),
-        decision: Option<&Decision>,
+        rival: Option<&[f64]>,
     ) -> Vec<(String, String)> {
         let mut commands = params.made_by.clone();
         let Some(path) = self.path() else { return commands };
@@ -285,11 +289,11 @@ impl Run {
         ));
         let explain = format!("becausal explain {run} {which} --step {step}");
         commands.push((explain.clone(), "explains the step that the page opens with".into()));
-        if let Some(decision) = decision {
-            let action = quoted(&action_text(self.schema(), &decision.rival));
+        if let Some(rival) = rival {
+            let action = quoted(&action_text(self.schema(), rival));
             commands.push((
                 format!("{explain} --why-not {action}"),
-                "compares it with the next best action".into(),
+                "compares it with the other action".into(),
             ));
         }
         if self.environment().is_some() {
@@ -354,37 +358,25 @@ fn explain(
     })
 }
 
-/// Recorded steps, evenly spread, that have all their horizon recorded where possible.
-fn places(data: &Transitions, episode: Option<usize>, horizon: usize) -> Vec<(usize, usize)> {
-    let episodes = episode.map_or(0..data.episodes(), |episode| episode..episode + 1);
-    let all: Vec<(usize, usize)> = episodes
-        .flat_map(|episode| {
-            let whole = data.episode(episode).len().saturating_sub(horizon).max(1);
-            (0..whole.min(data.episode(episode).len())).map(move |step| (episode, step))
-        })
-        .collect();
-    let count = all.len().min(MAX_COMPARED);
-    (0..count).map(|at| all[at * all.len() / count]).collect()
-}
-
-fn remark(decision: &Decision, compared: usize, horizon: usize) -> String {
-    if decision.lead == 0.0 {
-        format!(
-            "★ {} compared: in none does the choice matter over {}, by the model.",
-            counted(compared, "decision"),
-            counted(horizon, "step")
-        )
-    } else if decision.lead > 0.0 {
-        format!(
-            "★ {} compared; the one that matters most: the action taken earns {:.3} more reward than the next best, by \
-             the model.",
-            counted(compared, "decision"),
-            decision.lead
-        )
-    } else {
-        format!(
-            "★ {} compared: in none is the action taken the best, by the model.",
-            counted(compared, "decision")
-        )
+/// Why the page opens where it does.
+fn remark(decision: Option<&(Worth, FoundDecision)>, horizon: usize) -> String {
+    let Some((worth, FoundDecision { found, .. })) = decision else {
+        let steps = counted(horizon, "step");
+        return format!(
+            "★ In no decision does the choice clearly matter over {steps}, by the model."
+        );
+    };
+    let amount = found.amount;
+    match worth {
+        Worth::Costly => format!(
+            "★ Most is at stake here: the action taken earns {amount:.3} more reward than the next best, by the model."
+        ),
+        Worth::Mistakes => {
+            format!(
+                "★ Perhaps a mistake: another action earns {amount:.3} more reward, by the model."
+            )
+        }
+        Worth::Close => "★ The closest call: two actions were nearly as likely.".to_owned(),
+        Worth::Surprising => "★ What followed was least expected here, by the model.".to_owned(),
     }
 }

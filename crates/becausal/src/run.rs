@@ -24,6 +24,7 @@ mod crc32c;
 mod directory;
 mod events;
 mod finds;
+mod kept_audit;
 mod metrics;
 mod moments;
 mod questions;
@@ -36,6 +37,7 @@ pub use crc32c::masked;
 pub(crate) use directory::MAX_GRAPH_BYTES;
 pub use directory::{RunDirectory, RunError};
 pub use finds::{FoundDecision, TurningPoint};
+pub use kept_audit::KeptAudit;
 pub use metrics::Metrics;
 pub use replays::{RealCourse, Source};
 pub use train_config::TrainConfig;
@@ -48,7 +50,7 @@ use becausal_core::env::{AnyEnvironment, Options};
 use becausal_core::progress::{Listener, Progress};
 use becausal_core::{MemoryLimit, Policy, Preset, Schema, Transitions};
 use becausal_discovery::CausalGraph;
-use becausal_explain::{Scale, Track};
+use becausal_explain::Scale;
 use becausal_learn::ActorCritic;
 use becausal_model::{ModelKind, Scores, WorldModel};
 
@@ -79,7 +81,8 @@ pub struct Run {
     /// Who hears how far long work is.
     progress: Listener,
     /// How often its answers were right, where it was audited.
-    track: Option<Track>,
+    /// What an audit that was kept says of the answers.
+    audited: Option<KeptAudit>,
     /// What the model is scored on; `None` for the data that it learned from.
     scored_on: Option<Transitions>,
     fit: Option<FitSummary>,
@@ -178,7 +181,7 @@ impl Run {
             environment,
             scale,
             progress,
-            track: None,
+            audited: None,
             scored_on,
             fit: Some(summary),
             training: None,
@@ -255,7 +258,7 @@ impl Run {
             environment,
             scale,
             progress: progress.clone(),
-            track: directory.read_track()?,
+            audited: directory.read_audit()?,
             scored_on,
             fit: None,
             training: None,

@@ -2,12 +2,15 @@
 
 use becausal_core::Node;
 use becausal_core::data::label_slots;
+use becausal_core::schema::Circle;
 use becausal_core::trajectory::{Step, Trajectory};
 
 use super::case::{AuditAnswer, AuditCase, Auditor};
 use super::influence::Voice;
 use super::score::{Measure, Sums};
-use crate::contrast::Certainty;
+use super::unscored::Unscored;
+use crate::calibration::Quantity;
+use crate::interval::Interval;
 use crate::tally::Tally;
 
 /// Who claims something.
@@ -77,22 +80,36 @@ pub(super) struct Findings {
     pub curve: Vec<Tally>,
     /// Claims about single influences, in the order of [`Voice::ALL`]; `None` where they cannot be tried.
     pub influences: Option<[Sums; Voice::ALL.len()]>,
+    /// What depends on how wide intervals are: not yet among the sums.
+    pub unscored: Vec<Unscored>,
 }
 
 const CHANGES: [Measure; 2] = [Measure::Precision, Measure::Recall];
 const TERMS: [Measure; 2] = [Measure::TermPrecision, Measure::TermRecall];
 
 impl Findings {
+    /// Those of an episode before anything was found.
+    pub fn empty(episode: usize) -> Self {
+        Self {
+            episode,
+            group: Vec::new(),
+            cases: 0,
+            sources: [Sums::default(); Source::ALL.len()],
+            variables: Vec::new(),
+            curve: Vec::new(),
+            influences: None,
+            unscored: Vec::new(),
+        }
+    }
+
     /// Compares the claims with what happened. `direct` says which effects depend on the action.
     pub fn of(case: &AuditCase, episode: usize, direct: &[bool], auditor: &Auditor<'_>) -> Self {
         let mut findings = Self {
-            episode,
             group: labels(case),
             cases: case.answers.len(),
-            sources: [Sums::default(); Source::ALL.len()],
             variables: vec![Sums::default(); auditor.scale.effects()],
             curve: vec![Tally::default(); auditor.params.thresholds.len()],
-            influences: None,
+            ..Self::empty(episode)
         };
         for answer in &case.answers {
             for step in 0..case.horizon {
@@ -138,11 +155,10 @@ impl Findings {
                     if claimed && changed {
                         own.of(Measure::Direction).count(right);
                     }
-                    if source == Source::Explanations
-                        && claimed
-                        && answer.claimed.tells(node(answer, step, effect))
-                    {
-                        own.of(Measure::Told).count(changed && right);
+                    if source == Source::Explanations && claimed {
+                        let up_to = answer.claimed.told_up_to(node(answer, step, effect));
+                        let is_right = changed && right;
+                        self.unscored.push(Unscored::Told { effect, up_to, is_right });
                     }
                     if let Some([error, size]) = scale.sizes(effect, courses) {
                         let ratio = own.of(Measure::ChangeError);
@@ -151,11 +167,7 @@ impl Findings {
                 }
                 if source == Source::Explanations {
                     if changed || claimed {
-                        let held = values_held(answer, step, effect, auditor);
-                        for Held { held, within } in held {
-                            own.of(Measure::ValueHeld).count(held);
-                            own.of(Measure::ValueWithin).count(within);
-                        }
+                        self.unscored.extend(values_held(answer, step, effect, auditor));
                     }
                     variable.add(&own);
                 }
@@ -218,17 +230,13 @@ impl Findings {
                 && (says.abs() > negligible || true_difference.abs() > negligible)
             {
                 // A difference that is nothing has no sign to be right about.
-                let right = true_difference.abs() > negligible && says * true_difference > 0.0;
-                let certainty = Certainty::of(answer.claimed.probability());
-                sums.of(Measure::when(certainty)).count(right);
-            }
-            if source == Source::Explanations
-                && (says.abs() > negligible || true_difference.abs() > negligible)
-                && let Some(interval) = answer.claimed.worth(None)
-                && let Some(Held { held, within }) = Held::of(interval, true_difference, negligible)
-            {
-                sums.of(Measure::WorthHeld).count(held);
-                sums.of(Measure::WorthWithin).count(within);
+                let is_right = true_difference.abs() > negligible && says * true_difference > 0.0;
+                let agreement = answer.claimed.agreement();
+                self.unscored.push(Unscored::Sign { agreement, is_right });
+                let drawn = answer.claimed.drawn_worth(None);
+                let numbers = [says, true_difference];
+                self.unscored
+                    .extend(drawn.map(|drawn| held(Quantity::Reward, drawn, numbers, negligible)));
             }
             if let Some(course) = source.course(answer) {
                 let size = sums.of(Measure::SizeError);
@@ -276,44 +284,44 @@ fn node(answer: &AuditAnswer, step: usize, effect: usize) -> Node {
     }
 }
 
-/// Whether an interval holds a number.
-struct Held {
-    /// Up to what is negligible.
-    held: bool,
-    /// Without this margin.
-    within: bool,
-}
-
-impl Held {
-    /// `None` for an interval that is narrower than what is negligible. It leaves nothing open: what it says is right or
-    /// wrong, and not to be right in nine of ten cases.
-    fn of([low, high]: [f64; 2], real: f64, negligible: f64) -> Option<Self> {
-        (high - low > negligible).then_some(Self {
-            held: low - negligible <= real && real <= high + negligible,
-            within: low <= real && real <= high,
-        })
+/// How far an interval has to be stretched to hold a real number. It always holds the estimate, too. Where possible courses
+/// differ by a negligible amount only, a number is told as if it were exact, and no factor applies. Which of the two a number
+/// is depends on the interval as it was drawn, so a factor cannot choose what it is scored by.
+fn held(
+    quantity: Quantity,
+    drawn: Interval,
+    [estimate, real]: [f64; 2],
+    negligible: f64,
+) -> Unscored {
+    if drawn.width() <= negligible {
+        return Unscored::Exact { is_right: (real - estimate).abs() <= negligible };
     }
+    let [low, high] = [drawn.median.min(estimate), drawn.median.max(estimate)];
+    let stretch = if low <= real && real <= high { 0.0 } else { drawn.stretch_to(real) };
+    Unscored::Held { quantity, stretch }
 }
 
-/// Whether the intervals of the numbers of an effect hold the real ones. Labels, intervals that leave nothing open, and
-/// courses that are over do not count.
+/// How far the intervals of the numbers of an effect have to be stretched to hold the real ones. Labels, intervals that
+/// leave nothing open, and courses that are over do not count.
 fn values_held(
     answer: &AuditAnswer,
     step: usize,
     effect: usize,
     auditor: &Auditor<'_>,
-) -> Vec<Held> {
+) -> Vec<Unscored> {
     let node = node(answer, step, effect);
     let Some(real) = answer.real.value(node) else { return Vec::new() };
+    let Some(estimates) = answer.claimed.courses[1].value(node) else { return Vec::new() };
+    let circle = answer.claimed.circle(node);
     let negligible = auditor.scale.negligible(effect, auditor.params.threshold);
-    let of_element = |(element, (real, negligible)): (usize, (&f64, Option<f64>))| {
-        let range = answer.claimed.range(node, element)?;
-        let middle = f64::midpoint(range[0], range[1]);
-        let circle = answer.claimed.circle(node);
-        let real = circle.map_or(*real, |circle| circle.near(*real, middle));
-        Held::of(range, real, negligible?)
+    let numbers = real.iter().zip(estimates).zip(negligible).enumerate();
+    let of_element = |(element, ((&real, &estimate), negligible))| {
+        let drawn = answer.claimed.drawn(1, node, element)?;
+        let near = |circle: Circle| circle.near(real, drawn.median);
+        let real = circle.map_or(real, near);
+        Some(held(Quantity::Effect(effect), drawn, [estimate, real], negligible?))
     };
-    real.iter().zip(negligible).enumerate().filter_map(of_element).collect()
+    numbers.filter_map(of_element).collect()
 }
 
 /// The values of all effects in a step: next state, then outcomes; `None` after the end.
@@ -369,11 +377,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_holds_what_is_negligibly_outside_but_not_strictly() {
-        let of = |real: f64| Held::of([1.0, 2.0], real, 0.1).map(|held| (held.held, held.within));
-        assert_eq!(of(1.5), Some((true, true)));
-        assert_eq!(of(2.05), Some((true, false)));
-        assert_eq!(of(0.8), Some((false, false)));
-        assert!(Held::of([1.0, 1.05], 1.0, 0.1).is_none(), "it leaves nothing open");
+    fn an_interval_counts_by_the_width_that_it_was_drawn_with() {
+        let found = |drawn: Interval, numbers: [f64; 2]| match held(
+            Quantity::Reward,
+            drawn,
+            numbers,
+            0.1,
+        ) {
+            Unscored::Held { stretch, .. } => Ok(stretch),
+            Unscored::Exact { is_right } => Err(is_right),
+            other => panic!("{other:?}"),
+        };
+        let drawn = Interval { low: 1.0, median: 2.0, high: 3.0 };
+        assert_eq!(found(drawn, [2.0, 3.0]), Ok(1.0));
+        assert_eq!(found(drawn, [2.0, 4.0]), Ok(2.0));
+        assert_eq!(found(drawn, [5.0, 4.0]), Ok(0.0), "the estimate is always held");
+        assert_eq!(found(drawn, [5.0, 6.0]), Ok(4.0));
+        let narrow = Interval { low: 1.0, median: 1.0, high: 1.05 };
+        assert_eq!(found(narrow, [1.0, 1.05]), Err(true), "it leaves nothing open");
+        assert_eq!(found(narrow, [1.0, 3.0]), Err(false));
     }
 }

@@ -4,6 +4,7 @@
 //! Played     episodes under the policy; states are drawn from their steps
 //!   └ case   the explainer's answer about every other action, and what really follows
 //!       └ findings   which claims hold: changes, directions, sizes, reward terms, best action, end
+//!       └ unscored   what depends on how wide intervals are, which other episodes teach
 //!           └ score  ratios of sums over the cases, with intervals over the episodes
 //! ```
 //!
@@ -20,6 +21,7 @@ mod influence;
 mod score;
 mod seen_world;
 mod track;
+mod unscored;
 
 pub use case::{AuditAnswer, AuditCase, Auditor};
 pub use group::Group;
@@ -40,7 +42,9 @@ use self::findings::{Findings, Source};
 use self::group::groups;
 use self::influence::{Influences, Substitutes, Voice};
 use self::score::Sums;
+use self::unscored::cross_fit;
 use crate::ask::Ask;
+use crate::calibration::{Calibration, Quantity};
 use crate::chain::check_tau;
 use crate::error::ExplainError;
 use crate::scale::{NEGLIGIBLE, Scale};
@@ -54,6 +58,9 @@ pub struct AuditParams {
     pub states: usize,
     /// How many steps to compare.
     pub horizon: usize,
+    /// How many steps half as many states are compared over in a second audit, to know how far answers about the long run
+    /// can be trusted; `None` for no second audit.
+    pub far: Option<usize>,
     /// The discount factor per step.
     pub discount: f64,
     /// The seed of everything random.
@@ -93,6 +100,7 @@ impl Default for AuditParams {
         Self {
             states: 200,
             horizon: 5,
+            far: None,
             discount: 1.0,
             seed: 0,
             threshold: NEGLIGIBLE,
@@ -143,6 +151,8 @@ pub struct Audit {
     pub threshold: f64,
     /// The explanations.
     pub explanations: Line,
+    /// The same of all states, drawn in either way: intervals are as wide as both show that they have to be.
+    pub all_cases: Scores,
     /// Those who need no model. The environment may have no twin and no ideal.
     pub references: Vec<Line>,
     /// What the explanations say about every effect, by name, in states drawn by kind.
@@ -156,6 +166,11 @@ pub struct Audit {
     /// `attention` of the networks, the `graph`, and by saying so of `everything`. Empty where the
     /// environment cannot be put into a state.
     pub influences: Vec<Line>,
+    /// How wide intervals have to be, by all cases: enough for states drawn by kind and for those drawn from all steps. The scores of a case are of intervals as wide as other episodes
+    /// showed that they have to be.
+    pub calibration: Calibration,
+    /// The audit of the long run, if there was one.
+    pub far: Option<Box<Audit>>,
 }
 
 impl Audit {
@@ -232,7 +247,7 @@ pub fn audit<E: Environment>(
     // Environments may not be `Sync`, so each case gets its own copy beforehand.
     let copies: Vec<(u32, Place, E)> =
         (0..).zip(&places).map(|(case, &place)| (case, place, environment.clone())).collect();
-    let findings = copies
+    let mut findings = copies
         .into_par_iter()
         .map(|(case, place, copy)| {
             if tracker.is_stopped() {
@@ -248,13 +263,23 @@ pub fn audit<E: Environment>(
             Ok(Findings { influences, ..findings })
         })
         .collect::<Result<Vec<Findings>, ExplainError>>()?;
-    let (by_kind, by_step) = findings.split_at(params.states);
-    Ok(summarize(by_kind, by_step, schema, &params))
+    let (by_kind, by_step) = findings.split_at_mut(params.states);
+    let calibration = cross_fit(&mut [by_kind, by_step], scale.effects());
+    let near = summarize(by_kind, by_step, calibration, schema, &params);
+    let Some(steps) = params.far.filter(|&steps| steps > params.horizon) else { return Ok(near) };
+    let states = params.states.div_ceil(2);
+    let params = AuditParams { horizon: steps, states, far: None, ..params };
+    let far = audit(environment, dynamics, policy, data, &params)?;
+    let factor = far.calibration.known(Quantity::Reward);
+    let calibration = near.calibration.clone().beyond(near.horizon, factor);
+    let calibration = calibration.unwrap_or_else(|| near.calibration.clone());
+    Ok(Audit { calibration, far: Some(Box::new(far)), ..near })
 }
 
 fn summarize(
     by_kind: &[Findings],
     by_step: &[Findings],
+    calibration: Calibration,
     schema: &Schema,
     params: &AuditParams,
 ) -> Audit {
@@ -298,10 +323,13 @@ fn summarize(
         horizon: params.horizon,
         threshold: params.threshold,
         explanations: line(Source::Explanations),
+        all_cases: scores(&[by_kind, by_step].concat(), &|found| found.sources[0]),
         references: Source::ALL[1..].iter().map(|&source| line(source)).filter(is_there).collect(),
         by_variable: effects.iter().enumerate().map(of_variable).collect(),
         influences: Voice::ALL.into_iter().map(of_voice).filter(is_there).collect(),
         groups: groups(&[by_kind, by_step].concat(), schema, params.seed),
+        calibration,
+        far: None,
         curve: points.map(|(&threshold, changes)| CurvePoint { threshold, changes }).collect(),
     }
 }

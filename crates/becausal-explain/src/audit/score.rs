@@ -62,15 +62,19 @@ pub enum Measure {
     /// Of the changes that are told, because their interval leaves out 0, the share that happened in the
     /// direction told.
     Told,
-    /// The share of intervals of the reward difference that hold the real one, of those that are wider than what is
-    /// negligible. They are to hold it in nine of ten cases.
+    /// The share of intervals of the reward difference that hold the real one, of those that were drawn wider than what
+    /// is negligible. They are to hold it in nine of ten cases, and are as wide as other episodes showed that they have to
+    /// be ([`Calibration`](crate::Calibration)).
     WorthHeld,
     /// The same of intervals of a variable's value.
     ValueHeld,
-    /// The same as [`WorthHeld`](Self::WorthHeld), but what lies outside by a negligible amount is not held.
-    WorthWithin,
+    /// Of the reward differences and values whose interval was drawn narrower than what is negligible, the share that is
+    /// right up to a negligible error: they are told as if nothing were left open.
+    Exact,
+    /// The same as [`WorthHeld`](Self::WorthHeld), of intervals as they were drawn.
+    WorthHeldRaw,
     /// The same of intervals of a variable's value.
-    ValueWithin,
+    ValueHeldRaw,
     /// The share of signs that are right where the answer is called sure.
     WhenSure,
     /// The same where it is called likely.
@@ -81,7 +85,7 @@ pub enum Measure {
 
 impl Measure {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Precision,
         Self::Recall,
         Self::Direction,
@@ -95,8 +99,9 @@ impl Measure {
         Self::Told,
         Self::WorthHeld,
         Self::ValueHeld,
-        Self::WorthWithin,
-        Self::ValueWithin,
+        Self::Exact,
+        Self::WorthHeldRaw,
+        Self::ValueHeldRaw,
         Self::WhenSure,
         Self::WhenLikely,
         Self::WhenGuess,
@@ -133,8 +138,9 @@ impl Measure {
             Self::Told => "told",
             Self::WorthHeld => "worth_held",
             Self::ValueHeld => "value_held",
-            Self::WorthWithin => "worth_within",
-            Self::ValueWithin => "value_within",
+            Self::Exact => "exact",
+            Self::WorthHeldRaw => "worth_held_raw",
+            Self::ValueHeldRaw => "value_held_raw",
             Self::WhenSure => "when_sure",
             Self::WhenLikely => "when_likely",
             Self::WhenGuess => "when_guess",

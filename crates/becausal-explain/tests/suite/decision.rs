@@ -8,7 +8,7 @@ use becausal_core::env::typical_actions;
 use becausal_core::env::{EnvironmentError, collect, random_action};
 use becausal_core::{Schema, Transitions};
 use becausal_envs::find;
-use becausal_explain::{Ask, Explainer, Moment, decisions};
+use becausal_explain::{Ask, Explainer, Moment, Worth, find as find_decisions};
 use becausal_model::Dynamics;
 
 fn recorded(id: &str, schema: &Arc<Schema>) -> Transitions {
@@ -37,18 +37,21 @@ fn the_clearest_decision_comes_first_and_leads_match_the_contrasts() {
     let actions = typical_actions(model.schema(), 16);
     assert_eq!(actions, [[0.0], [1.0], [2.0], [3.0], [4.0]]);
     let places: Vec<(usize, usize)> = (0..data.episode(0).len()).map(|step| (0, step)).collect();
-    let found = decisions(&explainer, &data, &actions, &places).expect("decisions");
-    assert_eq!(found.len(), places.len());
-    assert!(found.windows(2).all(|pair| pair[0].lead >= pair[1].lead));
-    assert!(found[0].lead > found[found.len() - 1].lead, "they are not all alike");
-    for decision in &found {
-        let moment = Moment::recorded(&data, 0, decision.step).expect("a moment");
-        let others = actions.iter().filter(|action| *action != moment.action());
-        let differences = others.map(|action| {
-            explainer.why_not(&moment, action).expect("a contrast").credit.difference()
-        });
-        let smallest = differences.fold(f64::INFINITY, f64::min);
-        assert!((decision.lead - smallest).abs() < 1e-9, "{decision:?}, not {smallest}");
+    for worth in [Worth::Costly, Worth::Mistakes] {
+        let found = find_decisions(&explainer, &data, &actions, &places, worth);
+        let found = found.expect("decisions");
+        assert!(found.windows(2).all(|pair| pair[0].amount >= pair[1].amount));
+        assert!(found.len() > 1 && found[0].amount > 0.0, "{worth:?}: {found:?}");
+        for decision in &found {
+            let moment = Moment::recorded(&data, 0, decision.step).expect("a moment");
+            let others = actions.iter().filter(|action| *action != moment.action());
+            let differences = others.map(|action| {
+                explainer.why_not(&moment, action).expect("a contrast").credit.difference()
+            });
+            let lead = differences.fold(f64::INFINITY, f64::min);
+            let amount = if worth == Worth::Costly { lead } else { -lead };
+            assert!((decision.amount - amount).abs() < 1e-9, "{decision:?}, not {amount}");
+        }
     }
 }
 

@@ -3,7 +3,9 @@
 
 use becausal::discovery::{CausalGraph, DiscoverParams, discover};
 use becausal::env::{self, AnyEnvironment, MAX_EPISODE_STEPS, find, play_episode, typical_actions};
-use becausal::explain::{Ask, Explainer, Moment, NEGLIGIBLE, Scale, Why, decisions};
+use becausal::explain::{
+    Ask, Explainer, Moment, NEGLIGIBLE, Scale, Why, Worth, find as find_decisions,
+};
 use becausal::learn::{ActorCritic, Exploration, Imagination, Settings, Training, interact};
 use becausal::model::{Dynamics, ModelKind, ModelParams, Scores, Structure, WorldModel};
 use becausal::progress::{Advance, Listener};
@@ -139,7 +141,7 @@ impl Study {
             (0..count).map(|at| candidates[at * candidates.len() / count]).collect();
         let explainer = self.explainer(&self.model, &[])?;
         let actions = typical_actions(data.schema(), MAX_ACTIONS);
-        let found = decisions(&explainer, data, &actions, &places)?;
+        let found = find_decisions(&explainer, data, &actions, &places, Worth::Costly)?;
         let first = found.first().map(|decision| (decision.episode, decision.step));
         let first = first.or(places.first().copied()).ok_or_else(|| {
             format!(

@@ -7,14 +7,14 @@ use becausal_core::env::{
     AnyEnvironment, EnvironmentError, collect, random_action, rollout, typical_actions,
 };
 use becausal_core::trajectory::Trajectory;
-use becausal_core::{Environment, Stream, Transitions};
+use becausal_core::{Environment, Schema, Stream, Transitions};
 use becausal_core::{Policy, RandomPolicy};
 use becausal_envs::find;
 use becausal_explain::{
     Acting, Ask, Audit, AuditAnswer, AuditParams, Auditor, CurvePoint, ExplainError, Explainer,
-    Line, Measure, NEGLIGIBLE, Scale, Scores, Tally, audit,
+    Line, Measure, NEGLIGIBLE, Quantity, Scale, Scores, Tally, audit,
 };
-use becausal_model::Dynamics;
+use becausal_model::{Dynamics, Influence, Noise, Prediction, Situation};
 
 use crate::exact::{Exact, Rules};
 use crate::golden::assert_golden;
@@ -76,8 +76,8 @@ fn a_model_that_knows_the_rules_is_always_right() {
                         measure,
                         Measure::WorthHeld
                             | Measure::ValueHeld
-                            | Measure::WorthWithin
-                            | Measure::ValueWithin
+                            | Measure::WorthHeldRaw
+                            | Measure::ValueHeldRaw
                     );
                     let is_none = unsure || open || (of_numbers && id == "Vacuum-v0");
                     assert!(is_none, "{id}: {measure:?}");
@@ -103,6 +103,90 @@ fn a_model_that_knows_the_rules_is_always_right() {
         );
         // The noise of AimTest can be drawn again, and Vacuum has none.
         assert_eq!(audit.reference("twin").is_some(), id == "AimTest-v0");
+    }
+}
+
+/// A model of AimTest with known errors in x2: one that all members share, and one that each has of its own.
+struct Erring {
+    rules: Exact,
+    /// Standard deviations of the shared and of the own error.
+    errors: [f64; 2],
+}
+
+impl Erring {
+    /// The prediction of a member; without one, that of all.
+    fn predict(&self, member: Option<u32>, given: (&[f64], &[f64]), noise: &Noise) -> Prediction {
+        let (state, action) = given;
+        let mut predicted = self.rules.step(state, action, noise);
+        let place = predicted.next.iter().sum::<f64>().to_bits();
+        let [shared, own] = self.errors;
+        predicted.next[1] += shared * Stream::keyed(place, &[0]).normal();
+        if let Some(member) = member {
+            predicted.next[1] += own * Stream::keyed(place, &[1 + member]).normal();
+        }
+        predicted
+    }
+}
+
+impl Dynamics for Erring {
+    fn schema(&self) -> &Arc<Schema> {
+        self.rules.schema()
+    }
+
+    fn parents(&self, effect: usize) -> &[usize] {
+        self.rules.parents(effect)
+    }
+
+    fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction {
+        self.predict(None, (state, action), noise)
+    }
+
+    fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise {
+        self.rules.noise(state, action, outcomes, next)
+    }
+
+    fn members(&self) -> usize {
+        5
+    }
+
+    fn steps_of(
+        &self,
+        member: usize,
+        states: &[Vec<f64>],
+        actions: &[Vec<f64>],
+        noise: &[&Noise],
+    ) -> Vec<Prediction> {
+        let member = u32::try_from(member).ok();
+        let given = states.iter().zip(actions).zip(noise);
+        given.map(|((state, action), noise)| self.predict(member, (state, action), noise)).collect()
+    }
+
+    fn influence(&self, state: &[f64], action: &[f64]) -> Influence {
+        self.rules.influence(state, action)
+    }
+
+    fn disagreement(&self, situations: &[Situation<'_>]) -> Vec<Vec<f64>> {
+        self.rules.disagreement(situations)
+    }
+
+    fn distance(&self, state: &[f64]) -> Vec<f64> {
+        self.rules.distance(state)
+    }
+}
+
+#[test]
+fn intervals_come_to_hold_nine_in_ten_whatever_the_errors_of_the_model_are() {
+    for (errors, raw) in [([12.0, 2.0], 0.0..0.75), ([0.5, 2.0], 0.95..1.01)] {
+        let audit = examine("AimTest-v0", &Erring { rules: Exact::aim_test(), errors }, None, 100);
+        let held = |measure| audit.all_cases.value(measure).expect("intervals");
+        let as_drawn = held(Measure::ValueHeldRaw);
+        assert!(raw.contains(&as_drawn), "{errors:?}: {as_drawn}");
+        let calibrated = held(Measure::ValueHeld);
+        assert!((0.87..=0.93).contains(&calibrated), "{errors:?}: {calibrated}");
+        // x1 and t are predicted exactly. In x3, which x2 is added to, members agree on what is a little wrong.
+        assert!((0.9..=1.0).contains(&held(Measure::Exact)));
+        let factor = audit.calibration.factor(Quantity::Effect(1));
+        assert_eq!(factor > 1.0, as_drawn < 0.9, "{errors:?}: {factor}");
     }
 }
 
@@ -263,7 +347,9 @@ fn an_audit_without_cases_has_no_scores() {
         cases: 0,
         references: references.collect(),
         explanations: nothing.clone(),
+        all_cases: Scores::default(),
         influences: Vec::new(),
+        far: None,
         curve,
         ..audit
     };

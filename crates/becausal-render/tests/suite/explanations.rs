@@ -260,3 +260,27 @@ pub fn check_labels(picture: &Picture) {
         }
     }
 }
+
+#[test]
+fn a_reason_that_is_a_growth_is_what_it_has_come_to() {
+    use becausal_render::Explained;
+    // With marines now one is ahead at first, with a barracks in the end.
+    let (dynamics, policy) = (Exact::build_marine(), Rules::build_marine());
+    let explainer = Explainer::new(&dynamics, Some(&policy), None, within(6)).expect("one");
+    let mut told = 0;
+    for money in (2..20).map(|tens| 50.0 * f64::from(tens)) {
+        let state = [16.0, 14.0, 7.0, 9.0, money, 600.0];
+        for (taken, other) in [("marine", "barracks"), ("barracks", "marine")] {
+            let moment = imagined(&dynamics, &state, taken);
+            let other = parse_action(dynamics.schema(), other).expect("an action");
+            let sentence = explainer.why_not(&moment, &other).expect("a contrast").sentence();
+            let Some((_, marines)) = sentence.split_once("marines are ") else { continue };
+            let numbers: Vec<f64> =
+                marines.split([' ', ',']).filter_map(|word| word.parse().ok()).take(2).collect();
+            let (_, pays) = marines.split_once("which ").expect("what it is worth");
+            assert_eq!(!pays.starts_with("costs"), numbers[0] > numbers[1], "{sentence}");
+            told += 1;
+        }
+    }
+    assert!(told > 10, "{told}");
+}

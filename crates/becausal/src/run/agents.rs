@@ -30,7 +30,7 @@ impl Run {
     pub fn with_policy(self, agent: Arc<dyn Policy + Send>) -> Result<Self, Error> {
         self.check_schema("policy", agent.schema())?;
         // An audit that was kept was of the run's own policy, or of an agent that nobody can tell from this one.
-        Ok(Self { agent: Some(agent), track: None, ..self })
+        Ok(Self { agent: Some(agent), audited: None, ..self })
     }
 
     /// The same run with the policy that lies in another one (see [`read_policy`]): questions, episodes and audits are

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use becausal_core::env::AnyEnvironment;
 use becausal_core::schema::Role;
 use becausal_core::{Policy, RandomPolicy};
-use becausal_explain::{Acting, Audit, AuditParams, NEGLIGIBLE, Track, audit};
+use becausal_explain::{Acting, Audit, AuditParams, NEGLIGIBLE, audit};
 
-use super::{Run, RunDirectory};
+use super::{KeptAudit, Run, RunDirectory};
 use crate::error::Error;
 use crate::saved_policy::read_policy;
 
@@ -28,13 +28,13 @@ impl Run {
         self.audit_under(policy, params)
     }
 
-    /// Keeps an audit: answers then tell how often such answers were right. In a run with a folder it is
-    /// written there, as `audit.json`.
+    /// Keeps an audit: answers then tell how often such answers were right, and have intervals as wide as it showed that
+    /// they have to be. In a run with a folder it is written there, as `audit.json`.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn keep_audit(&mut self, audit: &Audit) -> Result<(), Error> {
-        self.track = Some(Track::of(audit));
+        self.audited = Some(KeptAudit::of(audit));
         if let Some(path) = &self.path {
             RunDirectory::open(path)?.write_audit(audit)?;
         }

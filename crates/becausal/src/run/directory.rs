@@ -10,14 +10,14 @@ use becausal_core::progress::Listener;
 use becausal_core::text::read_text;
 use becausal_core::{MemoryLimit, Schema, Transitions};
 use becausal_discovery::CausalGraph;
-use becausal_explain::{Audit, Track};
+use becausal_explain::Audit;
 use becausal_learn::ActorCritic;
 use becausal_model::WorldModel;
 use becausal_render::AuditText;
-use serde_json::Value;
 
 use super::claim::Claim;
 use super::contents::{BEGUN, run_of};
+use super::kept_audit::KeptAudit;
 
 /// The file with the last audit under the run's own policy.
 const AUDIT: &str = "audit.json";
@@ -240,30 +240,20 @@ impl RunDirectory {
         })
     }
 
-    /// How often answers were right in the audit that was kept; `None` where none was.
+    /// The audit that was kept; `None` where none was.
     ///
     /// # Errors
     /// When there is one that cannot be read.
-    pub fn read_track(&self) -> Result<Option<Track>, RunError> {
+    pub fn read_audit(&self) -> Result<Option<KeptAudit>, RunError> {
         let path = self.path.join(AUDIT);
         if !path.exists() {
             return Ok(None);
         }
-        let problem = |what: String| RunError {
-            path: path.clone(),
-            problem: format!("is not an audit: {what}; delete it, then audit the run again"),
-        };
-        let audit: Value =
-            serde_json::from_str(&self.read(AUDIT)?).map_err(|error| problem(error.to_string()))?;
-        let horizon = audit["horizon"].as_u64().and_then(|steps| usize::try_from(steps).ok());
-        let Some(horizon) = horizon else {
-            return Err(problem("`horizon` is missing, expected a number of steps".to_owned()));
-        };
-        Ok(Some(Track::of_shares(horizon, |certainty| {
-            let found = &audit["certainty"][certainty.word()];
-            let share = found["sign"].as_f64().filter(|share| (0.0..=1.0).contains(share))?;
-            Some((share, found["cases"].as_f64()?))
-        })))
+        let kept = KeptAudit::parse(&self.read(AUDIT)?, &self.schema);
+        kept.map(Some).map_err(|problem| RunError {
+            path,
+            problem: format!("is not an audit: {problem}; delete it, then audit the run again"),
+        })
     }
 
     /// Whether there is a world model.

@@ -129,12 +129,10 @@ impl Run {
                 Some(rival) if self.check_seen("", &Change::action(rival)).is_err() => continue,
                 Some(rival) => {
                     let contrast = self.checked(explainer.why_not(&moment, rival))??;
-                    // What may be nothing is no mistake.
-                    if contrast.claim().is_none() && worth != Worth::Close {
-                        continue;
-                    }
-                    // Neither is what pays off later, by the agent's own estimate.
-                    if worth == Worth::Mistakes && contrast.is_outweighed_later() {
+                    // What may be nothing is no mistake and costs nothing. Neither does what is made up for later,
+                    // by the agent's own estimate.
+                    let is_clear = contrast.claim().is_some() && !contrast.is_outweighed_later();
+                    if worth != Worth::Close && !is_clear {
                         continue;
                     }
                     Answer::Contrast(Box::new(contrast)).sentence()

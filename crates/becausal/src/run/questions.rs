@@ -6,7 +6,7 @@ use becausal_explain::{
 };
 use becausal_model::ModelKind;
 
-use super::Run;
+use super::{KeptAudit, Run};
 use crate::answer::Answer;
 use crate::error::Error;
 
@@ -27,7 +27,13 @@ impl Run {
         }
         let explainer = Explainer::new(&self.model, self.policy(), self.graph.as_ref(), ask)?
             .with_rows(&self.data);
-        let explainer = explainer.with_scale(self.scale.clone(), NEGLIGIBLE).with_track(self.track);
+        let explainer = explainer.with_scale(self.scale.clone(), NEGLIGIBLE);
+        let explainer = match &self.audited {
+            Some(KeptAudit { track, calibration }) => {
+                explainer.with_track(Some(*track)).with_calibration(calibration.clone())
+            }
+            None => explainer,
+        };
         let labels = |slot: usize| self.schema.variable_of(slot).kind.is_label();
         let known = self.schema.action_slots().all(labels).then(|| self.usual_actions());
         let explainer = explainer.with_actions(known.filter(|known| !known.is_empty()));

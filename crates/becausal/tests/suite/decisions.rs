@@ -7,8 +7,8 @@ use becausal::data::Row;
 use becausal::explain::{Certainty, Worth};
 use becausal::render::graph_text;
 use becausal::{
-    Answer, Ask, DiscoverParams, FitParams, Log, Policy, Run, Schema, Stream, Transitions,
-    discover, fit,
+    Answer, Ask, DiscoverParams, FitParams, Log, Policy, ReportParams, Run, Schema, Stream,
+    Transitions, discover, fit,
 };
 
 const SCHEMA: &str = "name = \"Pantry\"\n[state]\nstock = { kind = \"continuous\" }\n\
@@ -111,6 +111,35 @@ fn decisions_are_ranked_by_what_was_asked_about_and_their_commands_ask_the_same(
     for option in [" --why-not save", " --reward pantry", " --tau 0.2", " --discount 0.5"] {
         assert!(shown.contains(option), "{shown}");
     }
+}
+
+#[test]
+fn a_report_opens_with_the_first_decision_that_is_found_and_lists_the_same() {
+    let run = run();
+    let page = run.report(&ReportParams { states: 4, ..ReportParams::default() }).expect("a page");
+    let ask = Ask::default().horizon(ReportParams::default().horizon);
+    let found = |worth| run.find(worth, 3, &ask).expect("found");
+    let opens = found(Worth::Costly).into_iter().next().expect("a costly decision");
+    assert_eq!(page.opening.why.chain.trajectory().first(), opens.found.step);
+    assert_eq!(page.decision, Some((Worth::Costly, opens)));
+    for decision in Worth::ALL.into_iter().flat_map(found) {
+        let command = format!("becausal explain RUN {}", decision.options());
+        assert!(page.html.contains(&command), "{command}");
+    }
+}
+
+#[test]
+fn what_is_made_up_for_later_costs_nothing() {
+    // Whoever eats gives up stock, which this agent values more than the meal.
+    let run = run();
+    let costly = |worth: f64| {
+        let agent = Saver { schema: Arc::clone(run.schema()), worth };
+        let run = run.clone().with_policy(Arc::new(agent)).expect("of the same variables");
+        let found = run.find(Worth::Costly, 5, &Ask::default().horizon(2)).expect("found");
+        found.iter().filter(|found| found.action == "eat").count()
+    };
+    assert!(costly(0.0) > 0);
+    assert_eq!(costly(50.0), 0);
 }
 
 #[test]

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use becausal::data::Origin;
 use becausal::env::{Options, action_text, find, record_at_random};
-use becausal::explain::{AuditParams, Track};
+use becausal::explain::{AuditParams, Calibration, Track};
 use becausal::progress::Advance;
 use becausal::{
-    Answer, Ask, Error, FitParams, Log, RandomPolicy, ReadParams, ReportParams, Run, ScoredOn,
+    Answer, Ask, Audit, Error, FitParams, Log, RandomPolicy, ReadParams, ReportParams, Run,
+    ScoredOn,
 };
 
 /// Random transitions of an environment, with where they come from.
@@ -79,7 +80,7 @@ fn a_run_keeps_its_audit_and_its_answers_tell_it() {
     let audit = run.audit_at_random(&params).expect("an audit");
     run.keep_audit(&audit).expect("written");
     let kept = track_of(&run).expect("audited");
-    assert_eq!((kept, kept.horizon), (Track::of(&audit), audit.horizon));
+    assert_eq!((kept, kept.horizon()), (Track::of(&audit), audit.horizon));
     assert_eq!(track_of(&Run::open(&path).expect("a run")), Some(kept), "also when opened again");
     let agent = RandomPolicy::new(Arc::clone(run.schema())).expect("a policy");
     let other = Run::open(&path).and_then(|run| run.with_policy(Arc::new(agent)));
@@ -87,6 +88,60 @@ fn a_run_keeps_its_audit_and_its_answers_tell_it() {
     std::fs::write(path.join("audit.json"), "{}").expect("written");
     let error = Run::open(&path).err().expect("damaged").to_string();
     assert!(error.contains("audit.json: is not an audit: `horizon` is missing"), "{error}");
+}
+
+#[test]
+fn a_kept_audit_makes_intervals_as_wide_as_they_must_be_and_a_damaged_one_is_refused() {
+    let run = becausal::fit(&log("AimTest-v0", 600, 3), &small().steps(200)).expect("a run");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run");
+    run.save(&path).expect("written");
+    let mut run = Run::open(&path).expect("a run");
+    let answer = |run: &Run| {
+        let moment = run.recorded(2, 1).expect("a moment");
+        let taken = action_text(run.schema(), moment.action());
+        let other = ["0", "1"].into_iter().find(|other| *other != taken).expect("another");
+        run.why_not(&moment, other, &Ask::default().horizon(3)).expect("an answer")
+    };
+    let width = |answer: &Answer| {
+        let interval = answer.contrast().and_then(|contrast| contrast.worth(None));
+        interval.map(|[low, high]| high - low).expect("an interval")
+    };
+    let before = answer(&run);
+    let mut audit = run.audit_at_random(&AuditParams { states: 4, ..AuditParams::default() });
+    let audit = audit.as_mut().expect("an audit");
+    let factors = Calibration::new(Some(3.0), vec![Some(3.0); 5]).expect("factors");
+    // Over more than five steps it is another one.
+    let far = Calibration::new(Some(4.5), Vec::new()).expect("factors");
+    audit.far = Some(Box::new(Audit { horizon: 100, calibration: far, ..audit.clone() }));
+    audit.calibration = factors.beyond(audit.horizon, Some(4.5)).expect("a factor");
+    run.keep_audit(audit).expect("written");
+    let after = answer(&run);
+    let factor = width(&after) / width(&before);
+    assert!((2.0..3.01).contains(&factor), "the estimate may lie outside of the draws: {factor}");
+    let says = "ntervals are as wide as";
+    assert!(!before.text().contains(says) && after.text().contains(says), "{after}");
+    assert_eq!(answer(&Run::open(&path).expect("a run")), after, "also when opened again");
+    let kept = std::fs::read_to_string(path.join("audit.json")).expect("kept");
+    let changes = [
+        ("3.0", "-3.0", "`calibration` has something that is not a factor"),
+        ("3.0", "\"wide\"", "`calibration` has something that is not a factor"),
+        ("4.5", "4500", "`far` has a factor that is not from 0.1 to 10"),
+        ("\"horizon\": 100", "\"horizon\": \"far\"", "in `far`, `horizon` is missing"),
+    ];
+    for (sound, wrong, says) in changes {
+        let damaged = kept.replace(sound, wrong);
+        assert_ne!(damaged, kept);
+        std::fs::write(path.join("audit.json"), damaged).expect("written");
+        let error = Run::open(&path).err().expect("damaged").to_string();
+        assert!(error.contains(&format!("audit.json: is not an audit: {says}")), "{error}");
+    }
+    let mut earlier: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+    for key in ["calibration", "far"] {
+        earlier.as_object_mut().expect("an object").remove(key);
+    }
+    std::fs::write(path.join("audit.json"), earlier.to_string()).expect("written");
+    assert_eq!(width(&answer(&Run::open(&path).expect("a run"))), width(&before));
 }
 
 #[test]
