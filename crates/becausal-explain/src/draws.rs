@@ -6,7 +6,7 @@ use super::agent::Agent;
 use super::calibration::Calibration;
 use super::interval::Interval;
 use becausal_core::trajectory::{Step, Trajectory};
-use becausal_core::{Stream, student_quantile};
+use becausal_core::{Stream, normal_quantile, student_quantile};
 use becausal_model::{Dynamics, Noise, PossibleNoise, Prediction};
 
 /// Courses that are drawn, in all: two on either side of an interval that leaves out a twentieth there.
