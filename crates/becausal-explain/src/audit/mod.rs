@@ -50,6 +50,10 @@ use crate::error::ExplainError;
 use crate::scale::{NEGLIGIBLE, Scale};
 use crate::tally::Tally;
 
+/// Other actions in each state of the audit of the long run, at most. It only learns factors and shares, for which 100 states
+/// with four actions each are plenty; with the 26 of two throttles it took three minutes of processor time.
+const FAR_ACTIONS: usize = 4;
+
 /// The parameters of an audit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditParams {
@@ -268,7 +272,8 @@ pub fn audit<E: Environment>(
     let near = summarize(by_kind, by_step, calibration, schema, &params);
     let Some(steps) = params.far.filter(|&steps| steps > params.horizon) else { return Ok(near) };
     let states = params.states.div_ceil(2);
-    let params = AuditParams { horizon: steps, states, far: None, ..params };
+    let most_actions = params.most_actions.min(FAR_ACTIONS);
+    let params = AuditParams { horizon: steps, states, most_actions, far: None, ..params };
     let far = audit(environment, dynamics, policy, data, &params)?;
     let factor = far.calibration.known(Quantity::Reward);
     let calibration = near.calibration.clone().beyond(near.horizon, factor);
