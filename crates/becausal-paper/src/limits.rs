@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use becausal::data::{MAX_LABEL_GROUPS, label_slots, labels_text};
 use becausal::env::AnyEnvironment;
 use becausal::explain::{
-    AuditParams, Auditor, ExplainError, Measure, Place, Played, Scale, Scores, Sums,
+    AuditAnswer, AuditParams, Auditor, ExplainError, Measure, Place, Played, Scale, Scores, Sums,
 };
 use becausal::progress::{Listener, Tracker};
 use becausal::render::{Alignment, Table};
@@ -53,16 +53,24 @@ pub struct Arguments {
     seed: u64,
 }
 
-/// Who says what another action would have earned: those of the audit, and the networks.
-const VOICES: [&str; 5] = ["explanations", "twin", "reachable", "ideal", "taught"];
+/// A course that somebody expects after another action.
+type Expected = fn(&AuditAnswer) -> Option<&Trajectory>;
+
+/// Those of the audit who say what another action would have earned. The networks come after them.
+const REFERENCES: [(&str, Expected); 4] = [
+    ("explanations", |answer| Some(&answer.claimed.courses[1])),
+    ("twin", |answer| answer.twin.as_ref()),
+    ("reachable", |answer| answer.reachable.as_ref()),
+    ("ideal", |answer| answer.ideal.as_ref()),
+];
 
 /// A state of the audit.
 struct Examined {
     episode: usize,
     /// The labels and flags of the state, in words.
     labels: String,
-    /// By voice; `None` where the environment has no such reference.
-    sums: [Option<Sums>; VOICES.len()],
+    /// Of the references, then of the networks; `None` where the environment has no such reference.
+    sums: Vec<Option<Sums>>,
 }
 
 /// The scores of some of the states.
@@ -124,27 +132,24 @@ fn measure(run: &Run, arguments: &Arguments, progress: &Listener) -> Result<Vec<
     let tracker = Tracker::begin(progress, "audit", "states", places.len());
     let look = |number: u32, start: &AnyEnvironment, record: &Trajectory| {
         let place = places[number as usize];
-        let seen = seen(&played, place, record, [params.horizon, arguments.past])?;
+        let steps = read_steps(&played, place, record, [params.horizon, arguments.past])?;
         let case = auditor.examine(start, record, auditor.twin_seed(number))?;
-        let sums = VOICES.map(|voice| {
-            let differences = case.answers.iter().map(|answer| {
-                let earned = |course: &Trajectory| course.discounted(params.discount);
-                let taken = earned(&answer.claimed.courses[0]);
-                let said = match voice {
-                    "explanations" => taken - earned(&answer.claimed.courses[1]),
-                    "twin" => taken - earned(answer.twin.as_ref()?),
-                    "reachable" => taken - earned(answer.reachable.as_ref()?),
-                    "ideal" => taken - earned(answer.ideal.as_ref()?),
-                    _ => {
-                        let other = &answer.real.steps()[0].action;
-                        taught.difference(&inputs(run.schema(), &seen, other))
-                    }
-                };
-                Some((said, taken - earned(&answer.real)))
-            });
-            let differences = differences.collect::<Option<Vec<(f64, f64)>>>()?;
-            Some(Sums::of_differences(&differences, negligible))
-        });
+        let earned = |course: &Trajectory| course.discounted(params.discount);
+        let taken = earned(record);
+        let score = |said: &dyn Fn(&AuditAnswer) -> Option<f64>| {
+            let difference = |answer| Some((said(answer)?, taken - earned(&answer.real)));
+            let differences: Option<Vec<(f64, f64)>> =
+                case.answers.iter().map(difference).collect();
+            Some(Sums::of_differences(&differences?, negligible))
+        };
+        let of_course = |(_, expected): &(&str, Expected)| {
+            score(&|answer| Some(taken - earned(expected(answer)?)))
+        };
+        let mut sums: Vec<Option<Sums>> = REFERENCES.iter().map(of_course).collect();
+        sums.push(score(&|answer| {
+            let other = &answer.real.steps()[0].action;
+            Some(taught.difference(&inputs(run.schema(), &steps, other)))
+        }));
         let state = case.moment.state();
         let labels: Vec<f64> = label_slots(run.schema()).iter().map(|&slot| state[slot]).collect();
         let labels = labels_text(run.schema(), &labels);
@@ -162,7 +167,7 @@ fn both_draws(played: &Played, states: usize, seed: u64) -> Vec<Place> {
 
 /// The steps that the networks read about a place: those recorded from there on, then those before it, the last one
 /// first. There is none after an end and before the beginning.
-fn seen(
+fn read_steps(
     played: &Played,
     place: Place,
     record: &Trajectory,
@@ -170,25 +175,25 @@ fn seen(
 ) -> Result<Vec<Option<Step>>, ExplainError> {
     let count = past.min(place.step);
     let before = Trajectory::recorded(&played.steps, place.episode, place.step - count, count)?;
-    let mut seen: Vec<Option<Step>> = record.steps().iter().cloned().map(Some).collect();
-    seen.resize(horizon, None);
-    seen.extend(before.steps().iter().rev().cloned().map(Some));
-    seen.resize(horizon + past, None);
-    Ok(seen)
+    let mut steps: Vec<Option<Step>> = record.steps().iter().cloned().map(Some).collect();
+    steps.resize(horizon, None);
+    steps.extend(before.steps().iter().rev().cloned().map(Some));
+    steps.resize(horizon + past, None);
+    Ok(steps)
 }
 
 /// What a network reads about another action: the steps, with zeros for those that there are not, the state, the action.
-fn inputs(schema: &Schema, seen: &[Option<Step>], other: &[f64]) -> Vec<f64> {
+fn inputs(schema: &Schema, steps: &[Option<Step>], other: &[f64]) -> Vec<f64> {
     let mut row = Vec::new();
     let mut width = 0;
-    for (at, step) in seen.iter().enumerate() {
+    for (at, step) in steps.iter().enumerate() {
         if let Some(step) = step {
             write_step(schema, step, &mut row);
             width = row.len() / (at + 1);
         }
         row.resize(width * (at + 1), 0.0);
     }
-    if let Some(Some(first)) = seen.first() {
+    if let Some(Some(first)) = steps.first() {
         encode(schema, schema.state_slots(), &first.state, &mut row);
     }
     encode(schema, schema.action_slots(), other, &mut row);
@@ -238,14 +243,14 @@ fn lessons(
     let tracker = Tracker::begin(&params.progress, "try other actions", "states", places.len());
     let look = |number: u32, start: &AnyEnvironment, record: &Trajectory| {
         let place = places[number as usize];
-        let seen = seen(&played, place, record, [params.horizon, arguments.past])?;
+        let steps = read_steps(&played, place, record, [params.horizon, arguments.past])?;
         let taken = record.discounted(params.discount);
         let lesson = |other: Vec<f64>| {
             let real = auditor.play(&mut start.clone(), &other, record)?;
             Ok(Lesson {
-                inputs: inputs(start.schema(), &seen, &other),
+                inputs: inputs(start.schema(), &steps, &other),
                 difference: taken - real.discounted(params.discount),
-                held_out: place.episode % HELD_OUT == 0,
+                held_out: place.episode.is_multiple_of(HELD_OUT),
             })
         };
         let others = auditor.others(start.schema(), &record.steps()[0].action)?;
@@ -258,12 +263,13 @@ fn lessons(
 /// The scores by draw, then by the labels of the state.
 fn subsets(examined: &[Examined], params: &AuditParams) -> Vec<Subset> {
     let subset = |name: &str, states: &[&Examined]| {
-        let line = |(voice, name): (usize, &&'static str)| {
-            let sums = |state: &&Examined| Some((state.episode, state.sums[voice]?));
+        let line = |(at, name): (usize, &'static str)| {
+            let sums = |state: &&Examined| Some((state.episode, state.sums[at]?));
             let sums = states.iter().map(sums).collect::<Option<Vec<(usize, Sums)>>>()?;
-            Some((*name, Scores::of(&sums, params.seed)))
+            Some((name, Scores::of(&sums, params.seed)))
         };
-        let lines = VOICES.iter().enumerate().filter_map(line).collect();
+        let names = REFERENCES.iter().map(|(name, _)| *name).chain(["taught"]);
+        let lines = names.enumerate().filter_map(line).collect();
         Subset { name: name.to_owned(), states: states.len(), lines }
     };
     let all: Vec<&Examined> = examined.iter().collect();
@@ -312,9 +318,12 @@ fn table(subsets: &[Subset]) -> Table {
             let mut cells = vec![states, number, (*name).to_owned()];
             cells.extend(MEASURES.map(|(measure, _)| {
                 let Some(score) = scores.get(measure) else { return "-".to_owned() };
-                let shown = |value: f64| match measure.is_share() {
-                    true => format!("{value:.3}"),
-                    false => percent((1000.0 * value).round() / 1000.0),
+                let shown = |value: f64| {
+                    if measure.is_share() {
+                        format!("{value:.3}")
+                    } else {
+                        percent((1000.0 * value).round() / 1000.0)
+                    }
                 };
                 let interval =
                     |[low, high]: [f64; 2]| format!(" ({} to {})", shown(low), shown(high));
@@ -361,7 +370,7 @@ mod tests {
         let params = AuditParams { states, seed: ARGUMENTS.seed, ..AuditParams::default() };
         let audit = run.audit(&params).expect("an audit");
         let of = |subset: &Subset, name: &str, measure: Measure| {
-            let line = subset.lines.iter().find(|(voice, _)| *voice == name);
+            let line = subset.lines.iter().find(|(found, _)| *found == name);
             line.expect("this line").1.value(measure).expect("a score")
         };
         for line in std::iter::once(&audit.explanations).chain(audit.reference("twin")) {
