@@ -2,7 +2,7 @@
 //!
 //! Networks are told what no log holds: what other actions really would have earned, in many states of other episodes.
 //! What they then get right in the states of an audit is in the record, so it can be known. What they get wrong may be
-//! missing in the record, or in the teaching: more states tell.
+//! missing in the record or in the teaching, so they are a reference and not a bound.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

@@ -107,7 +107,7 @@ enum Command {
         difference from the state, the other action and the recorded steps that follow. They are then asked in the \
         states of `becausal audit RUN`, which are of other episodes, and stand beside its lines explanations, twin, \
         reachable and ideal. What they get right can be known from the record. What they get wrong may be missing in the \
-        record or in the teaching: if more --states and --steps change nothing, it is hardly the teaching.")]
+        record or in the teaching (try more --states and --steps): they are a reference, not a bound.")]
     Limits(limits::Arguments),
     /// The figures, Table 1 and the curves on one page: the paper's results beside ours
     #[command(after_help = "Examples:\n  becausal-paper examples --quick -o quick\n  \
