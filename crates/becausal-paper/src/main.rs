@@ -8,10 +8,12 @@ mod curve;
 mod curves;
 mod examples;
 mod ladder;
+mod limits;
 mod mask;
 mod number;
 mod progress;
 mod sheet;
+mod taught;
 mod tradeoff;
 mod trial;
 
@@ -95,6 +97,18 @@ enum Command {
         becausal-paper ladder --training-steps 0 --seeds 7 -o ladder   # without policies\n\n\
         DIR gets ladder.csv; a measurement that was ended continues where the file ends.")]
     Ladder(ladder::Arguments),
+    /// How right could anybody be about another action, from the record alone?
+    #[command(after_help = "Examples:\n  becausal train LunarLander-v3 -o lander\n  \
+        becausal-paper limits lander                   # some ten minutes\n  \
+        becausal-paper limits lander --states 10000    # does less teaching do as well?\n  \
+        becausal-paper limits lander --past 5          # do the steps before help?\n\n\
+        A log shows what one action led to, never what another would have. Here networks are told it: in many states, \
+        every other action is played in a clone of the environment, with the same noise. They learn the true reward \
+        difference from the state, the other action and the recorded steps that follow. They are then asked in the \
+        states of `becausal audit RUN`, which are of other episodes, and stand beside its lines explanations, twin, \
+        reachable and ideal. What they get right can be known from the record. What they get wrong may be missing in the \
+        record or in the teaching (try more --states and --steps): they are a reference, not a bound.")]
+    Limits(limits::Arguments),
     /// The figures, Table 1 and the curves on one page: the paper's results beside ours
     #[command(after_help = "Examples:\n  becausal-paper examples --quick -o quick\n  \
         becausal-paper examples -o examples            # then open examples/examples.html")]
@@ -126,6 +140,7 @@ fn run(Cli { common, command }: &Cli) -> Result<String, Failure> {
         Command::Ablation(arguments) => ablation::run(common, arguments),
         Command::Tradeoff(arguments) => tradeoff::run(common, arguments),
         Command::Ladder(arguments) => ladder::run(common, arguments),
+        Command::Limits(arguments) => limits::run(common, arguments),
         Command::Examples(arguments) => examples::run(common, arguments),
     }
 }

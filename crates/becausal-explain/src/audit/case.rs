@@ -81,18 +81,13 @@ impl<'a> Auditor<'a> {
         twin: u64,
     ) -> Result<AuditCase, ExplainError> {
         let schema = start.schema();
-        // Steps after a time limit were never recorded, so the question ends there too.
-        let horizon = if record.truncated() { record.len() } else { self.params.horizon };
+        let horizon = self.horizon(record);
         let moment = Moment::of_steps(schema.clone(), record.first(), record.steps().to_vec())?;
         let explainer = self.explainer(horizon)?;
-        let agent = Agent::new(Some(self.policy));
         let mut answers = Vec::new();
         for other in self.others(schema, moment.action())? {
             let mut claimed = explainer.compare(&moment, &Change::action(&other))?;
-            let play = |world: &mut dyn World| {
-                let mut actor = agent.instead(schema, &other, record.steps());
-                rollout(world, Trajectory::begin(schema), horizon, &mut actor)
-            };
+            let play = |world: &mut dyn World| self.play(world, &other, record);
             let real = play(&mut start.clone())?;
             if real.truncated() {
                 // What follows a time limit is nobody's claim.
@@ -113,6 +108,28 @@ impl<'a> Auditor<'a> {
         Ok(AuditCase { moment, horizon, answers })
     }
 
+    /// What follows from another action in a world that stands where `record` began. Later the agent acts as it does in
+    /// explanations.
+    ///
+    /// # Errors
+    /// When the world refuses an action of the policy.
+    pub fn play(
+        &self,
+        world: &mut dyn World,
+        other: &[f64],
+        record: &Trajectory,
+    ) -> Result<Trajectory, ExplainError> {
+        let schema = record.schema();
+        let agent = Agent::new(Some(self.policy));
+        let mut actor = agent.instead(schema, other, record.steps());
+        Ok(rollout(world, Trajectory::begin(schema), self.horizon(record), &mut actor)?)
+    }
+
+    /// How many steps are compared: those after a time limit were never recorded, so the question ends there too.
+    fn horizon(&self, record: &Trajectory) -> usize {
+        if record.truncated() { record.len() } else { self.params.horizon }
+    }
+
     /// The explainer under audit: the same that a user asks.
     fn explainer(&self, horizon: usize) -> Result<Explainer<'a>, ExplainError> {
         let explainer = Explainer::new(self.dynamics, Some(self.policy), None, self.ask(horizon))?;
@@ -120,7 +137,10 @@ impl<'a> Auditor<'a> {
     }
 
     /// The other actions to ask about; an evenly spaced selection if there are too many.
-    fn others(&self, schema: &Schema, taken: &[f64]) -> Result<Vec<Vec<f64>>, ExplainError> {
+    ///
+    /// # Errors
+    /// When the actions cannot be enumerated.
+    pub fn others(&self, schema: &Schema, taken: &[f64]) -> Result<Vec<Vec<f64>>, ExplainError> {
         let mut all = typical_actions(schema, MAX_ENUMERATED);
         if all.is_empty() {
             return Err(ExplainError::Audit(
@@ -139,7 +159,8 @@ impl<'a> Auditor<'a> {
     }
 
     /// The seed of the other noise of a case.
-    pub(super) fn twin_seed(&self, case: u32) -> u64 {
+    #[must_use]
+    pub fn twin_seed(&self, case: u32) -> u64 {
         Stream::keyed(self.params.seed, &[case, 5]).next_u64()
     }
 }

@@ -11,7 +11,7 @@ use super::{Acting, AuditParams};
 use crate::error::ExplainError;
 
 /// Episodes that were played for an audit, and how to come back to each of their steps.
-pub(super) struct Played {
+pub struct Played {
     /// All steps.
     pub steps: Transitions,
     /// The seed of each episode.
@@ -20,20 +20,26 @@ pub(super) struct Played {
 
 /// Where an audit asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub struct Place {
+    /// The episode, counted from 0.
     pub episode: usize,
+    /// The step in it, counted from 0.
     pub step: usize,
 }
 
 impl Played {
-    /// Plays one episode for every state.
+    /// Plays so many episodes. An audit plays one for every state.
+    ///
+    /// # Errors
+    /// When the environment refuses an action, no episode has a step, or the listener stops the work.
     pub fn new<E: Environment>(
         environment: &E,
         policy: &dyn Policy,
+        episodes: usize,
         params: &AuditParams,
     ) -> Result<Self, ExplainError> {
-        let count = u32::try_from(params.states).unwrap_or(u32::MAX);
-        let tracker = Tracker::new(&params.progress, "play", "episodes", params.states);
+        let count = u32::try_from(episodes).unwrap_or(u32::MAX);
+        let tracker = Tracker::new(&params.progress, "play", "episodes", episodes);
         // Environments may not be `Sync`, so each episode gets its own copy beforehand.
         let copies: Vec<(u32, E)> =
             (0..count).map(|number| (number, environment.clone())).collect();
@@ -69,6 +75,7 @@ impl Played {
     }
 
     /// Steps drawn evenly over the kinds of states, so that rare ones count as much as common ones.
+    #[must_use]
     pub fn by_kind(&self, count: usize, seed: u64) -> Vec<Place> {
         let coverage = Coverage::of(&self.steps);
         let mut stream = Stream::keyed(seed, &[u32::MAX, 2]);
@@ -76,6 +83,7 @@ impl Played {
     }
 
     /// Steps drawn evenly from all.
+    #[must_use]
     pub fn by_step(&self, count: usize, seed: u64) -> Vec<Place> {
         let mut stream = Stream::keyed(seed, &[u32::MAX, 3]);
         (0..count).map(|_| self.place(stream.below(self.steps.len()))).collect()
@@ -86,8 +94,40 @@ impl Played {
         Place { episode, step: row - self.steps.episode(episode).start }
     }
 
+    /// Comes back to every place, in parallel. `look` gets the number of the place, the environment as it stood there,
+    /// and at most `horizon` recorded steps.
+    ///
+    /// # Errors
+    /// Those of `look`, and when the listener of `tracker` stops the work.
+    pub fn visit<E: Environment, T: Send>(
+        &self,
+        environment: &E,
+        places: &[Place],
+        horizon: usize,
+        tracker: &Tracker<'_>,
+        look: impl Fn(u32, &E, &Trajectory) -> Result<T, ExplainError> + Sync,
+    ) -> Result<Vec<T>, ExplainError> {
+        // Environments may not be `Sync`, so each place gets its own copy beforehand.
+        let copies: Vec<(u32, Place, E)> = (0..)
+            .zip(places)
+            .map(|(number, &place)| (number, place, environment.clone()))
+            .collect();
+        copies
+            .into_par_iter()
+            .map(|(number, place, copy)| {
+                if tracker.is_stopped() {
+                    return Err(ExplainError::Stopped);
+                }
+                let record = Trajectory::recorded(&self.steps, place.episode, place.step, horizon)?;
+                let seen = look(number, &self.environment_at(&copy, place)?, &record)?;
+                tracker.advance(1.0, "");
+                Ok(seen)
+            })
+            .collect()
+    }
+
     /// The environment as it was before a step.
-    pub fn environment_at<E: Environment>(
+    fn environment_at<E: Environment>(
         &self,
         environment: &E,
         place: Place,

@@ -222,10 +222,7 @@ impl Findings {
                 }
                 (None, _) => continue,
             };
-            if true_difference.abs() > negligible {
-                let right = says * true_difference > 0.0;
-                sums.of(Measure::Sign).count(right);
-            }
+            sums.sign(says, true_difference, negligible);
             if source == Source::Explanations
                 && (says.abs() > negligible || true_difference.abs() > negligible)
             {
@@ -239,9 +236,7 @@ impl Findings {
                     .extend(drawn.map(|drawn| held(Quantity::Reward, drawn, numbers, negligible)));
             }
             if let Some(course) = source.course(answer) {
-                let size = sums.of(Measure::SizeError);
-                size.part += (says - true_difference).abs();
-                size.whole += true_difference.abs();
+                sums.size(says, true_difference);
                 let right = course.len() == answer.real.len()
                     && course.terminated() == answer.real.terminated();
                 sums.of(Measure::Ends).count(right);
@@ -262,9 +257,7 @@ impl Findings {
             });
             let Some(mut returns) = claims.collect::<Option<Vec<(f64, f64)>>>() else { continue };
             returns.insert(0, (taken, taken));
-            if let Some(right) = best(&returns, negligible) {
-                sums.of(Measure::BestAction).count(right);
-            }
+            sums.best_action(&returns, negligible);
         }
     }
 }
@@ -354,22 +347,6 @@ fn terms(course: &Trajectory, discount: f64) -> Vec<f64> {
         factor *= discount;
     }
     sums
-}
-
-/// Whether the action with the highest claimed return is the best one. `returns` are (real, claimed);
-/// `None` if the real ones are all alike.
-fn best(returns: &[(f64, f64)], negligible: f64) -> Option<bool> {
-    let real = || returns.iter().map(|(real, _)| *real);
-    let highest = real().fold(f64::NEG_INFINITY, f64::max);
-    let lowest = real().fold(f64::INFINITY, f64::min);
-    if highest - lowest <= negligible {
-        return None;
-    }
-    let first = returns.iter().fold(None, |best: Option<(f64, f64)>, &this| match best {
-        Some(best) if best.1 >= this.1 => Some(best),
-        _ => Some(this),
-    });
-    first.map(|(real, _)| real >= highest - negligible)
 }
 
 #[cfg(test)]

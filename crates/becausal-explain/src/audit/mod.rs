@@ -24,8 +24,9 @@ mod track;
 mod unscored;
 
 pub use case::{AuditAnswer, AuditCase, Auditor};
+pub use draw::{Place, Played};
 pub use group::Group;
-pub use score::{Measure, Score, Scores};
+pub use score::{Measure, Score, Scores, Sums};
 pub use track::Track;
 
 use becausal_core::Policy;
@@ -35,13 +36,10 @@ use becausal_core::progress::{Listener, Tracker};
 use becausal_core::schema::{Role, Schema};
 use becausal_core::trajectory::Trajectory;
 use becausal_model::Dynamics;
-use rayon::prelude::*;
 
-use self::draw::{Place, Played};
 use self::findings::{Findings, Source};
 use self::group::groups;
 use self::influence::{Influences, Substitutes, Voice};
-use self::score::Sums;
 use self::unscored::cross_fit;
 use crate::ask::Ask;
 use crate::calibration::{Calibration, Quantity};
@@ -235,7 +233,7 @@ pub fn audit<E: Environment>(
         )));
     }
     let auditor = Auditor::new(dynamics, policy, &scale, &params)?;
-    let played = Played::new(environment, policy, &params)?;
+    let played = Played::new(environment, policy, params.states, &params)?;
     let by_kind = played.by_kind(params.states, params.seed);
     let by_step = played.by_step(params.states, params.seed);
     let places: Vec<Place> = [by_kind, by_step].concat();
@@ -248,25 +246,13 @@ pub fn audit<E: Environment>(
         tau: params.tau,
     };
     let tracker = Tracker::new(&params.progress, "audit", "states", places.len());
-    // Environments may not be `Sync`, so each case gets its own copy beforehand.
-    let copies: Vec<(u32, Place, E)> =
-        (0..).zip(&places).map(|(case, &place)| (case, place, environment.clone())).collect();
-    let mut findings = copies
-        .into_par_iter()
-        .map(|(case, place, copy)| {
-            if tracker.is_stopped() {
-                return Err(ExplainError::Stopped);
-            }
-            let Place { episode, step } = place;
-            let record = Trajectory::recorded(&played.steps, episode, step, params.horizon)?;
-            let start = played.environment_at(&copy, place)?;
-            let examined = auditor.examine(&start, &record, auditor.twin_seed(case))?;
-            let influences = influences.examine(&start, examined.moment.action())?;
-            tracker.advance(1.0, "");
-            let findings = Findings::of(&examined, episode, &direct, &auditor);
-            Ok(Findings { influences, ..findings })
-        })
-        .collect::<Result<Vec<Findings>, ExplainError>>()?;
+    let look = |case: u32, start: &E, record: &Trajectory| {
+        let examined = auditor.examine(start, record, auditor.twin_seed(case))?;
+        let influences = influences.examine(start, examined.moment.action())?;
+        let findings = Findings::of(&examined, places[case as usize].episode, &direct, &auditor);
+        Ok(Findings { influences, ..findings })
+    };
+    let mut findings = played.visit(environment, &places, params.horizon, &tracker, look)?;
     let (by_kind, by_step) = findings.split_at_mut(params.states);
     let calibration = cross_fit(&mut [by_kind, by_step], scale.effects());
     let near = summarize(by_kind, by_step, calibration, schema, &params);

@@ -156,15 +156,62 @@ impl Measure {
 
 /// The parts of every measure, in the order of [`Measure::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Sums([Ratio; Measure::ALL.len()]);
+pub struct Sums([Ratio; Measure::ALL.len()]);
 
 impl Sums {
-    pub fn of(&mut self, measure: Measure) -> &mut Ratio {
+    /// What is said about the reward difference of every other action in a state, taken minus other, and what it
+    /// really is: `(said, real)`. Differences up to `negligible` have no sign.
+    #[must_use]
+    pub fn of_differences(differences: &[(f64, f64)], negligible: f64) -> Self {
+        let mut sums = Self::default();
+        for &(said, real) in differences {
+            sums.sign(said, real, negligible);
+            sums.size(said, real);
+        }
+        // The action that was taken is no better and no worse than itself.
+        let others = differences.iter().map(|(said, real)| (-real, -said));
+        let returns: Vec<(f64, f64)> = std::iter::once((0.0, 0.0)).chain(others).collect();
+        sums.best_action(&returns, negligible);
+        sums
+    }
+
+    /// Counts whether the sign of a reward difference is right.
+    pub(super) fn sign(&mut self, said: f64, real: f64, negligible: f64) {
+        if real.abs() > negligible {
+            self.of(Measure::Sign).count(said * real > 0.0);
+        }
+    }
+
+    /// Adds the error of a reward difference.
+    pub(super) fn size(&mut self, said: f64, real: f64) {
+        let (part, whole) = ((said - real).abs(), real.abs());
+        self.of(Measure::SizeError).add(Ratio { part, whole });
+    }
+
+    /// Counts whether the action with the highest claimed return is the best one, unless the real returns are all
+    /// alike. `returns` are (real, claimed).
+    pub(super) fn best_action(&mut self, returns: &[(f64, f64)], negligible: f64) {
+        let real = || returns.iter().map(|(real, _)| *real);
+        let highest = real().fold(f64::NEG_INFINITY, f64::max);
+        let lowest = real().fold(f64::INFINITY, f64::min);
+        if highest - lowest <= negligible {
+            return;
+        }
+        let first = returns.iter().fold(None, |best: Option<(f64, f64)>, &this| match best {
+            Some(best) if best.1 >= this.1 => Some(best),
+            _ => Some(this),
+        });
+        if let Some((real, _)) = first {
+            self.of(Measure::BestAction).count(real >= highest - negligible);
+        }
+    }
+
+    pub(super) fn of(&mut self, measure: Measure) -> &mut Ratio {
         &mut self.0[measure as usize]
     }
 
     /// Counts whether something was claimed, and whether it was so.
-    pub fn claim(&mut self, [precision, recall]: [Measure; 2], claimed: bool, real: bool) {
+    pub(super) fn claim(&mut self, [precision, recall]: [Measure; 2], claimed: bool, real: bool) {
         if claimed {
             self.of(precision).count(real);
         }
@@ -212,7 +259,8 @@ impl Scores {
 
     /// The scores of cases, each with its episode. Episodes are the units of the intervals: cases of one
     /// episode are not independent.
-    pub(super) fn of(cases: &[(usize, Sums)], seed: u64) -> Self {
+    #[must_use]
+    pub fn of(cases: &[(usize, Sums)], seed: u64) -> Self {
         let mut cases = cases.to_vec();
         cases.sort_by_key(|(episode, _)| *episode);
         let episodes: Vec<Sums> = cases
