@@ -44,8 +44,17 @@ pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
         return Ok(describe::line(&found.json()));
     }
     let mut text = found.text();
-    if let Some(problem) = kept {
-        let _ = writeln!(text, "\nNot kept in the run: {problem}");
+    match (kept, &arguments.policy) {
+        (Some(problem), _) => {
+            let _ = writeln!(text, "\nNot kept in the run: {problem}");
+        }
+        (None, None) => {
+            let _ = writeln!(
+                text,
+                "\nKept in the run, in place of an earlier audit: answers say how often such answers were right."
+            );
+        }
+        (None, Some(_)) => {}
     }
     Ok(text)
 }

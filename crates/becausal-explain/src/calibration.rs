@@ -45,7 +45,7 @@ impl Quantity {
 pub struct Calibration {
     reward: Option<f64>,
     /// The factor of reward differences over more steps than this.
-    beyond: Option<(usize, f64)>,
+    beyond: Option<(usize, Option<f64>)>,
     /// One for each effect.
     effects: Vec<Option<f64>>,
 }
@@ -66,8 +66,8 @@ impl Calibration {
     /// to 10.
     #[must_use]
     pub fn beyond(self, steps: usize, factor: Option<f64>) -> Option<Self> {
-        let beyond = Self::new(factor, Vec::new())?.reward.map(|factor| (steps, factor));
-        Some(Self { beyond, ..self })
+        let factor = Self::new(factor, Vec::new())?.reward;
+        Some(Self { beyond: Some((steps, factor)), ..self })
     }
 
     /// From the stretches that an audit found, in states drawn in one or several ways. A factor is enough for each of
@@ -94,12 +94,23 @@ impl Calibration {
         }
     }
 
-    /// The factor of reward differences over some steps; 1 where nothing is known.
+    /// The factor of reward differences over some steps. Where nothing is known it is 1; over more steps than were audited it
+    /// is at least that of few steps, and at least 1.
     #[must_use]
     pub fn of_reward_over(&self, steps: usize) -> f64 {
+        let near = self.factor(Quantity::Reward);
         match self.beyond {
-            Some((audited, factor)) if steps > audited => factor,
-            _ => self.factor(Quantity::Reward),
+            Some((audited, factor)) if steps > audited => factor.unwrap_or(near.max(1.0)),
+            _ => near,
+        }
+    }
+
+    /// Whether an audit gave the factor of reward differences over some steps.
+    #[must_use]
+    pub fn knows_reward_over(&self, steps: usize) -> bool {
+        match self.beyond {
+            Some((audited, factor)) if steps > audited => factor.is_some(),
+            _ => self.reward.is_some(),
         }
     }
 

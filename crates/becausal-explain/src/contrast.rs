@@ -96,7 +96,7 @@ pub struct Contrast {
     pub doubts: Vec<Doubt>,
     /// The standard deviations of the variables, if known, and the share of them that is negligible.
     pub scale: Option<(Scale, f64)>,
-    /// How often such answers were right in an audit; `None` where there was none.
+    /// How often such answers were right in an audit; `None` where there was none, and where the state is another one.
     pub track: Option<Track>,
 }
 

@@ -78,8 +78,8 @@ pub enum ExplainError {
     Discount(f64),
     /// A model with another schema.
     #[error(
-        "the model was made for the variables of `{model}`, which are not those of `{data}`: use \
-         the data and the model of one run"
+        "the model was made for the variables of `{model}`, which are not those of `{data}`, by name, kind or order: use \
+         the data and the model of one run, or make a run of an earlier version again"
     )]
     Schema {
         /// The schema of the model.

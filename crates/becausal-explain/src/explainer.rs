@@ -268,7 +268,8 @@ impl<'a> Explainer<'a> {
             minimal: ContrastiveExplanan::default(),
             doubts: Vec::new(),
             scale: self.scale.clone(),
-            track: self.track,
+            // An audit tries other actions, not other states.
+            track: self.track.filter(|_| change.state.is_empty()),
         };
         let differs = |node: Node, a: &[f64], b: &[f64]| {
             differ_by(contrast.scale.as_ref(), node, a, b) && contrast.tells(node)

@@ -62,7 +62,7 @@ pub use ask::Ask;
 pub use attribution::{Attribution, Company};
 pub use audit::{
     Acting, Audit, AuditAnswer, AuditCase, AuditParams, Auditor, CurvePoint, Group, Line, Measure,
-    Place, Played, Score, Scores, Sums, Track, audit,
+    Place, Played, Score, Scores, Sums, Track, TrackRecord, audit,
 };
 pub use calibration::{Calibration, Quantity};
 pub use change::Change;

@@ -46,19 +46,27 @@ impl Predicted {
         }
     }
 
-    /// How much less probable its most likely label is in another prediction of the same target; nothing for numbers.
-    pub fn loses_to(&self, other: &Self) -> f64 {
+    /// How much less probable a label is in another prediction of the same target; for a flag, how much less probable it is.
+    /// Nothing for numbers.
+    pub fn loses_to(&self, other: &Self, label: usize) -> f64 {
         match (self, other) {
-            (Self::Flag(p), Self::Flag(q)) => (p - q) * if *p > 0.5 { 1.0 } else { -1.0 },
-            (Self::Labels(here), Self::Labels(there)) => {
-                let likelier = |best: (f64, f64), pair: (&f64, &f64)| {
-                    if best.0 >= *pair.0 { best } else { (*pair.0, *pair.1) }
-                };
-                let (before, after) = here.iter().zip(there).fold((0.0, 0.0), likelier);
-                before - after
-            }
+            (Self::Flag(p), Self::Flag(q)) => p - q,
+            (Self::Labels(here), Self::Labels(there)) => here[label] - there[label],
             _ => 0.0,
         }
+    }
+
+    /// The label that is most likely by some predictions together; 0 where there are none.
+    pub fn likeliest(predictions: &[Self]) -> usize {
+        let Some(Self::Labels(first)) = predictions.first() else { return 0 };
+        let total = |label: usize| -> f64 {
+            let of = |prediction: &Self| match prediction {
+                Self::Labels(shares) => shares[label],
+                _ => 0.0,
+            };
+            predictions.iter().map(of).sum()
+        };
+        (0..first.len()).max_by(|&a, &b| total(a).total_cmp(&total(b))).unwrap_or(0)
     }
 
     /// The Kullback-Leibler divergence from another prediction of the same target, in nats.
@@ -105,10 +113,13 @@ mod tests {
     #[test]
     fn a_label_loses_what_another_one_gains() {
         let flag = |p: f64| Predicted::Flag(p);
-        assert!((flag(0.9).loses_to(&flag(0.3)) - 0.6).abs() < 1e-12);
-        assert!((flag(0.1).loses_to(&flag(0.3)) - 0.2).abs() < 1e-12);
+        // Two that were on both sides of a half and agree about what follows move in the same direction.
+        let moved = [0.45, 0.55].map(|p| flag(p).loses_to(&flag(0.9), 0));
+        assert!(moved.iter().all(|moved| *moved < -0.3), "{moved:?}");
         let labels = |p: [f64; 3]| Predicted::Labels(p.to_vec());
-        let lost = labels([0.2, 0.7, 0.1]).loses_to(&labels([0.5, 0.3, 0.2]));
+        let here = [labels([0.2, 0.7, 0.1]), labels([0.5, 0.4, 0.1])];
+        assert_eq!(Predicted::likeliest(&here), 1);
+        let lost = here[0].loses_to(&labels([0.5, 0.3, 0.2]), 1);
         assert!((lost - 0.4).abs() < 1e-12, "{lost}");
     }
 }

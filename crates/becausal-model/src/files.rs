@@ -34,7 +34,9 @@ impl WorldModel {
             blocks.extend(parameters.map(|(name, block)| (format!("{at}.{name}"), block)));
             blocks.extend(pruned.iter().map(|block| (format!("{at}.pruned"), block)));
         }
-        blocks.push(("persistence".to_owned(), &self.persistence.stays));
+        // Under another name where there are laws: a program that knows none would predict without them.
+        let stays = if self.persistence.laws.is_some() { "own" } else { "persistence" };
+        blocks.push((stays.to_owned(), &self.persistence.stays));
         blocks.extend(self.persistence.laws.iter().map(|laws| ("laws".to_owned(), laws)));
         FORMAT.save(folder, self.schema(), &blocks, self.fields())
     }
@@ -140,14 +142,15 @@ impl Described {
         let (encoding, structure) = (Arc::new(self.encoding), Arc::new(self.structure));
         let actions = encoding.action_table().map_or(1, |table| table.len());
         let shape = Shape::new(structure.effects(), actions, 1);
-        let stays = take(&mut blocks, "persistence").filter(|block| block.shape == shape);
-        let stays = stays.ok_or("the weights `persistence` are missing or have the wrong shape")?;
         let laws = take(&mut blocks, "laws");
-        let shape = Shape::new(structure.effects(), actions, structure.states() + 1);
-        if laws.as_ref().is_some_and(|laws| laws.shape != shape) {
-            return Err("the weights `laws` have the wrong shape".to_owned());
-        }
+        let name = if laws.is_some() { "own" } else { "persistence" };
+        let stays = take(&mut blocks, name).filter(|block| block.shape == shape);
+        let stays =
+            stays.ok_or(format!("the weights `{name}` are missing or have the wrong shape"))?;
         let persistence = Persistence { stays, laws };
+        if !persistence.fits(&encoding, &structure) {
+            return Err("the weights `laws` are not those of its variables".to_owned());
+        }
         let stored: usize = blocks.iter().map(|(_, block)| block.values.len()).sum();
         if largest_layer(self.kind, self.sizes, &structure) > stored {
             return Err(FORMAT.missing("sizes"));

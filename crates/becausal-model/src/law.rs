@@ -24,7 +24,7 @@ const MAX_PARENTS: usize = 12;
 /// linear is left to the networks.
 const MAX_SHARE_LEFT: f64 = 0.1;
 
-/// A parent is dropped where what is left, on average, grows by less than this share without it.
+/// A parent is dropped where what is left, by the median, grows by less than this share without it.
 const MIN_GROWTH: f64 = 0.02;
 
 /// Rounds of reweighting; the coefficients of a law hardly change after a few.
@@ -53,17 +53,19 @@ pub(super) struct Law {
 impl Observed {
     /// The law, if there is one.
     pub fn law(&self) -> Option<Law> {
-        let rows = self.target.len().min(2 * MAX_ROWS);
+        let all = self.target.len();
+        let rows = all.min(2 * MAX_ROWS);
         let count = self.parents.len();
         if count == 0 || count > MAX_PARENTS || rows / 2 < MIN_ROWS_PER_COEFFICIENT * (count + 1) {
             return None;
         }
-        // Every second row teaches, the others judge.
-        let taught: Vec<usize> = (0..rows).step_by(2).collect();
-        let judged: Vec<usize> = (1..rows).step_by(2).collect();
+        // Every second row teaches, the others judge; all of them are spread over the whole recording.
+        let place = |at: usize| at * all / rows;
+        let taught: Vec<usize> = (0..rows).step_by(2).map(place).collect();
+        let judged: Vec<usize> = (1..rows).step_by(2).map(place).collect();
         let change = |&row: &usize| self.target[row] - self.otherwise[row];
         let without = median_deviation(taught.iter().map(change), judged.iter().map(change));
-        if without <= 0.0 {
+        if !without.is_finite() || without <= 0.0 {
             return None;
         }
         let mut used: Vec<usize> = (0..count).collect();
@@ -80,8 +82,9 @@ impl Observed {
             }
             (used, coefficients, left) = best;
         }
-        let mut law = Law { parents: vec![0.0; count], constant: coefficients[0] };
-        for (&parent, &coefficient) in used.iter().zip(&coefficients[1..]) {
+        let (&constant, terms) = coefficients.split_first()?;
+        let mut law = Law { parents: vec![0.0; count], constant };
+        for (&parent, &coefficient) in used.iter().zip(terms) {
             law.parents[parent] = coefficient;
         }
         let is_finite = law.parents.iter().all(|coefficient| coefficient.is_finite());
@@ -98,11 +101,12 @@ impl Observed {
         law.constant + terms.map(|(values, coefficient)| coefficient * values[row]).sum::<f64>()
     }
 
-    /// The coefficients of least absolute deviations, the constant first, and the mean deviation that they leave.
+    /// The coefficients of least absolute deviations, the constant first, and the median deviation that they leave: the mean
+    /// would be that of the rows that follow another rule.
     fn regress(&self, used: &[usize], rows: &[usize]) -> (Vec<f64>, f64) {
         let mut weights = vec![1.0; rows.len()];
         let mut coefficients = Vec::new();
-        let mut left = f64::INFINITY;
+        let (mut least, mut left) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..ROUNDS {
             let weighted = |values: &dyn Fn(usize) -> f64| -> Vec<f64> {
                 rows.iter().zip(&weights).map(|(&row, weight)| weight * values(row)).collect()
@@ -115,18 +119,18 @@ impl Observed {
                 let sum: f64 = terms.map(|(&parent, c)| c * self.parents[parent][row]).sum();
                 (self.target[row] - found[0] - sum).abs()
             };
-            let deviations: Vec<f64> = rows.iter().map(deviation).collect();
+            let mut deviations: Vec<f64> = rows.iter().map(deviation).collect();
             let mean = deviations.iter().sum::<f64>() / rows.len().max(1) as f64;
-            let improves = mean < left * (1.0 - 1e-4);
-            if mean < left {
-                (coefficients, left) = (found, mean);
-            }
-            if !improves || mean <= 0.0 {
-                break;
-            }
+            let improves = mean < least * (1.0 - 1e-4);
             for (weight, deviation) in weights.iter_mut().zip(&deviations) {
                 // The square root, because both sides of the regression are multiplied by it.
                 *weight = 1.0 / deviation.max(EXACT * mean).sqrt();
+            }
+            if mean < least {
+                (coefficients, least, left) = (found, mean, median(&mut deviations));
+            }
+            if !improves || mean <= 0.0 {
+                break;
             }
         }
         (coefficients, left)
@@ -187,6 +191,25 @@ mod tests {
         let law = law.law().expect("a law");
         assert!((law.parents[2] - 0.5).abs() < 1e-3, "{law:?}");
         assert!((law.parents[0] + law.parents[1] - 1.0).abs() < 1e-3, "{law:?}");
+    }
+
+    #[test]
+    fn a_small_part_is_kept_beside_rows_of_another_rule() {
+        let law = observed(
+            |[a, _, c], stream| {
+                if stream.unit() < 0.2 { 10.0 * stream.normal() } else { a + 0.03 * c }
+            },
+        );
+        let law = law.law().expect("a law");
+        assert!((law.parents[2] - 0.03).abs() < 1e-3, "{law:?}");
+    }
+
+    #[test]
+    fn numbers_beyond_all_bounds_are_no_law() {
+        let mut huge = observed(|[a, ..], _| a);
+        huge.target.iter_mut().for_each(|value| *value *= 1e308);
+        huge.parents[0].iter_mut().for_each(|value| *value *= 1e308);
+        assert_eq!(huge.law(), None);
     }
 
     #[test]

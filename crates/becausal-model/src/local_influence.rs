@@ -320,6 +320,7 @@ impl WorldModel {
             let from: Vec<Predicted> =
                 here.iter().map(|here| Predicted::of(distribution, here)).collect();
             let is_number = distribution.deviation(here[0]).is_some();
+            let label = Predicted::likeliest(&from);
             let least = if is_number { NEGLIGIBLE * target.spread } else { LABEL_SHIFT };
             for &state in self.structure.state_parents(target.effect) {
                 let place = target.effect * states + state;
@@ -345,7 +346,7 @@ impl WorldModel {
                             let [to, from] = [to, here[member]].map(|at| distribution.mean(at));
                             target.scale.scale * target.error(to, from)
                         } else {
-                            from[member].loses_to(&Predicted::of(distribution, to))
+                            from[member].loses_to(&Predicted::of(distribution, to), label)
                         };
                     }
                     let is_counted = is_clear(&steps, least);

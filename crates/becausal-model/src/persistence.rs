@@ -99,13 +99,24 @@ impl Persistence {
         let places: Vec<(usize, usize)> = (0..structure.effects())
             .flat_map(|effect| (0..actions).map(move |action| (effect, action)))
             .collect();
+        let is_acted_on =
+            |effect: usize| structure.parents(effect).iter().any(|&cause| cause >= states);
         let of_place = |&(effect, action): &(usize, usize)| {
-            // What does not depend on the action has one law.
-            let is_acted_on = structure.parents(effect).iter().any(|&cause| cause >= states);
-            let rows = if is_acted_on { &rows_of[action] } else { &all };
+            // What does not depend on the action has one law, which stands in the first place.
+            let rows = match (is_acted_on(effect), action) {
+                (true, _) => &rows_of[action],
+                (false, 0) => &all,
+                (false, _) => return None,
+            };
             law_of(data, encoding, structure, effect, (rows, self.stays(effect, action)))
         };
-        let found: Vec<Option<(f32, Vec<f32>)>> = places.par_iter().map(of_place).collect();
+        let mut found: Vec<Option<(f32, Vec<f32>)>> = places.par_iter().map(of_place).collect();
+        for effect in (0..structure.effects()).filter(|&effect| !is_acted_on(effect)) {
+            let (first, others) = found[effect * actions..][..actions].split_at_mut(1);
+            for other in others {
+                other.clone_from(&first[0]);
+            }
+        }
         if found.iter().all(Option::is_none) {
             return self;
         }
@@ -118,6 +129,25 @@ impl Persistence {
         }
         self.laws = Some(laws);
         self
+    }
+
+    /// Whether its numbers are finite and its laws read single numbers among the parents of each effect.
+    pub fn fits(&self, encoding: &Encoding, structure: &Structure) -> bool {
+        let is_finite = |block: &Block| block.values.iter().all(|value| value.is_finite());
+        let states = structure.states();
+        let fit = |laws: &Block| {
+            let is_read = |effect: usize, state: usize| {
+                structure.state_parents(effect).contains(&state) && encoding.is_number(state)
+            };
+            let of_row = |(at, law): (usize, &[f32])| {
+                let effect = at / laws.shape.rows.max(1);
+                (0..states).all(|state| law[state] == 0.0 || is_read(effect, state))
+            };
+            laws.shape == Shape::new(structure.effects(), self.stays.shape.rows, states + 1)
+                && is_finite(laws)
+                && laws.values.chunks_exact(states + 1).enumerate().all(of_row)
+        };
+        is_finite(&self.stays) && self.laws.as_ref().is_none_or(fit)
     }
 
     /// The factor of an effect's own value under one of the distinct actions: 1 if it persists, 0 if not, and any number

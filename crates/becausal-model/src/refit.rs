@@ -109,7 +109,9 @@ impl WorldModel {
         let mut persistence =
             Persistence::asked(persist, data, &self.encoding, &structure, &Listener::NOBODY);
         for effect in 0..structure.effects() {
-            if structure.persists(effect) && self.structure.persists(effect) {
+            // The factor of a law means nothing without its other terms.
+            let is_kept = structure.persists(effect) && self.structure.persists(effect);
+            if is_kept && self.persistence.laws.is_none() {
                 let before = self.persistence.stays.group(effect);
                 persistence.stays.group_mut(effect).copy_from_slice(before);
             }

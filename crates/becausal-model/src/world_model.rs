@@ -97,7 +97,7 @@ impl WorldModel {
         let listener = &params.progress;
         let mut persistence =
             Persistence::asked(params.persist, train, encoding, &structure, listener);
-        if params.persist && !params.plain {
+        if params.persist && !params.plain && kind.has_weights() {
             persistence = persistence.with_laws(train, encoding, &structure);
         }
         let looked_at: Vec<usize> =

@@ -129,7 +129,7 @@ impl AuditText for Audit {
              reward terms that differ: precision {}, recall {}\n\
              end of the episode: {}\n\
              told because their interval leaves out 0: {} changes, {} of them right, direction and all\n\
-             90 % intervals, as wide as other episodes showed they must be: {}\n\
+             90 % intervals{}: {}\n\
              right signs: {}\n",
             counted(whole(own, Measure::Sign), "case"),
             counted(whole(own, Measure::BestAction), "state"),
@@ -138,6 +138,7 @@ impl AuditText for Audit {
             score(own, Measure::Ends),
             whole(own, Measure::Told),
             score(own, Measure::Told),
+            widths(self),
             held(&self.all_cases),
             when(own),
         );
@@ -263,13 +264,14 @@ fn far_text(text: &mut String, far: &Audit) {
         text,
         "The same over {}, in {}:\n\
          sign {}, error {}\n\
-         90 % intervals, as wide as other episodes showed they must be: {}\n\
+         90 % intervals of the reward difference{}: {}\n\
          right signs: {}\n",
         counted(far.horizon, "step"),
         counted(far.states, "state"),
         score(scores, Measure::Sign),
         score(scores, Measure::SizeError),
-        held(&far.all_cases),
+        widths(far),
+        held_of_rewards(&far.all_cases),
         when(scores),
     );
 }
@@ -296,6 +298,24 @@ fn groups_table(text: &mut String, groups: &[Group]) {
 }
 
 /// How often intervals hold what is real.
+fn held_of_rewards(scores: &Scores) -> String {
+    let [held, raw] = [Measure::WorthHeld, Measure::WorthHeldRaw].map(|m| score(scores, m));
+    match scores.get(Measure::WorthHeld) {
+        Some(_) => format!("they hold {held} ({raw} as drawn)"),
+        None => "there are none".to_owned(),
+    }
+}
+
+/// How wide the intervals are: as the audit learned, or as they were drawn.
+fn widths(audit: &Audit) -> &'static str {
+    if audit.calibration.is_empty() {
+        ", as drawn (there are too few to learn how wide they must be)"
+    } else {
+        ", as wide as other episodes showed they must be"
+    }
+}
+
+/// The intervals of reward differences and of values.
 fn held(scores: &Scores) -> String {
     let measures = [
         (Measure::WorthHeld, Measure::WorthHeldRaw, "of the reward differences"),
@@ -322,7 +342,8 @@ fn held(scores: &Scores) -> String {
 /// The audit of the long run.
 fn far(audit: &Audit) -> Value {
     let own = &audit.explanations.by_kind;
-    let mut far = values(&audit.all_cases, &OF_INTERVALS);
+    // Over many steps only the factor of the reward difference is used.
+    let mut far = values(&audit.all_cases, &[Measure::WorthHeld, Measure::WorthHeldRaw]);
     far["horizon"] = json!(audit.horizon);
     far["states"] = json!(audit.states);
     far["cases"] = json!(audit.cases);

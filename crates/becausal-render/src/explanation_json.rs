@@ -249,8 +249,8 @@ impl ContrastView<'_> {
             "audited": self
                 .track
                 .and_then(|track| track.share(self.0.certainty(), self.steps()))
-                .map(|(share, _)| share),
-            "calibrated": !self.draws.calibration().is_empty(),
+                .map(|record| record.share),
+            "calibrated": self.draws.calibration().knows_reward_over(self.steps()),
         })
     }
 }

@@ -7,8 +7,8 @@ use super::explained::ContrastView;
 use super::interval_text::{between, in_brackets};
 use super::words::{counted, over_first, signed, title};
 use becausal_core::schema::Schema;
-use becausal_explain::Certainty;
 use becausal_explain::chain::Node;
+use becausal_explain::{Certainty, TrackRecord};
 
 /// Differences of variables that are listed, at most; the rest is counted.
 const MAX_DIFFERENCES: usize = 4;
@@ -18,6 +18,9 @@ const MAX_TERMS: usize = 4;
 
 /// An interval of a value is told where it is wider than this share of the difference.
 const MIN_WIDTH: f64 = 0.1;
+
+/// Of fewer audited answers than this their number is told, not a percentage: it would say little.
+const FEW_ANSWERS: f64 = 20.0;
 
 impl ContrastView<'_> {
     /// How sure the answer is about the steps that its sentence is about.
@@ -65,22 +68,27 @@ impl ContrastView<'_> {
     /// What the audit of the run says of such answers, and whether intervals follow it.
     fn audited(&self, certainty: Certainty) -> String {
         let right = self.track.and_then(|track| {
-            let (share, steps) = track.share(certainty, self.steps())?;
-            Some(format!(
-                " In the audit of this run, over {}, {:.0} % of such answers were right",
-                counted(steps, "step"),
-                100.0 * share
-            ))
+            let TrackRecord { share, answers, steps } = track.share(certainty, self.steps())?;
+            let right = if answers < FEW_ANSWERS {
+                let all =
+                    format!("{answers:.0} {}", if answers == 1.0 { "answer" } else { "answers" });
+                format!("there were only {all} so sure, {:.0} of them right", share * answers)
+            } else if share < 1.0 && share > 0.99 {
+                "more than 99 % of such answers were right".to_owned()
+            } else {
+                format!("{:.0} % of such answers were right", 100.0 * share)
+            };
+            Some(format!(" In the audit of this run, over {}, {right}", counted(steps, "step")))
         });
-        match (right, self.draws.calibration().is_empty()) {
-            (None, true) => String::new(),
-            (Some(right), true) => format!("{right}."),
-            (Some(right), false) => {
+        match (right, self.draws.calibration().knows_reward_over(self.steps())) {
+            (None, false) => String::new(),
+            (Some(right), false) => format!("{right}."),
+            (Some(right), true) => {
                 format!("{right}; intervals are as wide as it showed they must be.")
             }
-            (None, false) => {
-                " Intervals are as wide as the audit of this run showed they must be.".to_owned()
-            }
+            (None, true) => " Intervals are as wide as the audit of this run, which tried other actions, showed they must \
+                             be."
+            .to_owned(),
         }
     }
 

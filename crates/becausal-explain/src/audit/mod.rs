@@ -27,7 +27,7 @@ pub use case::{AuditAnswer, AuditCase, Auditor};
 pub use draw::{Place, Played};
 pub use group::Group;
 pub use score::{Measure, Score, Scores, Sums};
-pub use track::Track;
+pub use track::{Track, TrackRecord};
 
 use becausal_core::Policy;
 use becausal_core::Transitions;

@@ -4,9 +4,6 @@ use super::Audit;
 use super::score::Measure;
 use crate::contrast::Certainty;
 
-/// Answers that a share is told of, at least: of fewer it says little.
-const MIN_ANSWERS: f64 = 20.0;
-
 /// How often answers were right in an audit, by how sure they were.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Track {
@@ -18,8 +15,20 @@ pub struct Track {
 /// The shares of right answers over some steps.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Shares {
-    shares: [Option<f64>; Certainty::ALL.len()],
+    /// The share, and of how many answers.
+    shares: [Option<(f64, f64)>; Certainty::ALL.len()],
     horizon: usize,
+}
+
+/// How often answers that were so sure were right.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrackRecord {
+    /// The share of right answers.
+    pub share: f64,
+    /// How many answers there were.
+    pub answers: f64,
+    /// How many steps they looked ahead.
+    pub steps: usize,
 }
 
 impl Track {
@@ -39,10 +48,7 @@ impl Track {
     /// From the share of right answers and the number of answers, by how sure they were, and how far they looked.
     #[must_use]
     pub fn of_shares(horizon: usize, share: impl Fn(Certainty) -> Option<(f64, f64)>) -> Self {
-        let shares = Certainty::ALL.map(|certainty| {
-            let (share, answers) = share(certainty)?;
-            (answers >= MIN_ANSWERS).then_some(share)
-        });
+        let shares = Certainty::ALL.map(share);
         Self { near: Shares { shares, horizon }, far: None }
     }
 
@@ -58,14 +64,14 @@ impl Track {
         self.near.horizon
     }
 
-    /// The share of right answers among those that are so sure and look over some steps, and how many steps the audited
-    /// ones looked over; `None` of too few.
+    /// How often answers were right that were so sure and looked over some steps; `None` where there were none.
     #[must_use]
-    pub fn share(&self, certainty: Certainty, steps: usize) -> Option<(f64, usize)> {
+    pub fn share(&self, certainty: Certainty, steps: usize) -> Option<TrackRecord> {
         let audited = match &self.far {
             Some(far) if steps > self.near.horizon => far,
             _ => &self.near,
         };
-        Some((audited.shares[certainty as usize]?, audited.horizon))
+        let (share, answers) = audited.shares[certainty as usize]?;
+        Some(TrackRecord { share, answers, steps: audited.horizon })
     }
 }

@@ -62,6 +62,12 @@ fn factors(kept: &Value, schema: &Schema) -> Result<Calibration, String> {
         Some(value) => value.as_f64().map(Some),
     };
     let effects = schema.effects();
+    if let Some(other) = values.keys().find(|name| !effects.contains(name)) {
+        return Err(format!(
+            "it is the audit of another run: it has `{other}`, expected {}",
+            effects.join(", ")
+        ));
+    }
     let effects = effects.iter().map(|name| factor(values.get(name))).collect::<Option<Vec<_>>>();
     let reward = factor(kept.get("reward")).ok_or_else(wrong)?;
     effects.and_then(|effects| Calibration::new(reward, effects)).ok_or_else(wrong)
