@@ -51,7 +51,7 @@ pub fn run(common: &Common, arguments: &Audit) -> Result<String, Failure> {
         (None, None) => {
             let _ = writeln!(
                 text,
-                "\nKept in the run, in place of an earlier audit: answers say how often such answers were right."
+                "\nKept in the run as audit.json, in place of any earlier one: answers now say how often such answers were right."
             );
         }
         (None, Some(_)) => {}

@@ -375,5 +375,9 @@ mod tests {
             assert!((found / expected - 1.0).abs() < 0.011, "{freedom}: {found}");
             assert_eq!(student_quantile(0.5, freedom), 0.0);
         }
+        for (freedom, expected) in [(2, 9.925), (3, 5.841), (4, 4.604)] {
+            let found = student_quantile(0.995, freedom);
+            assert!((found / expected - 1.0).abs() < 0.04, "{freedom}: {found}");
+        }
     }
 }

@@ -38,8 +38,8 @@ impl WorldModel {
             let mut weights = Vec::with_capacity(effects * states);
             for effect in 0..effects {
                 for (state, &alpha) in alpha.row(effect, row)[..states].iter().enumerate() {
-                    let persists = self.persistence.reads(effect, row, state);
-                    weights.push(if persists { 1.0 } else { f64::from(alpha) });
+                    let is_certain = self.persistence.reads(effect, row, state);
+                    weights.push(if is_certain { 1.0 } else { f64::from(alpha) });
                 }
             }
             Some(weights)

@@ -297,7 +297,7 @@ fn groups_table(text: &mut String, groups: &[Group]) {
     text.push('\n');
 }
 
-/// How often intervals hold what is real.
+/// How often intervals of the reward difference hold the real one.
 fn held_of_rewards(scores: &Scores) -> String {
     let [held, raw] = [Measure::WorthHeld, Measure::WorthHeldRaw].map(|m| score(scores, m));
     match scores.get(Measure::WorthHeld) {
@@ -315,7 +315,7 @@ fn widths(audit: &Audit) -> &'static str {
     }
 }
 
-/// The intervals of reward differences and of values.
+/// How often intervals hold what is real.
 fn held(scores: &Scores) -> String {
     let measures = [
         (Measure::WorthHeld, Measure::WorthHeldRaw, "of the reward differences"),

@@ -70,9 +70,8 @@ impl ContrastView<'_> {
         let right = self.track.and_then(|track| {
             let TrackRecord { share, answers, steps } = track.share(certainty, self.steps())?;
             let right = if answers < FEW_ANSWERS {
-                let all =
-                    format!("{answers:.0} {}", if answers == 1.0 { "answer" } else { "answers" });
-                format!("there were only {all} so sure, {:.0} of them right", share * answers)
+                let such = if answers == 1.0 { "such answer" } else { "such answers" };
+                format!("there were only {answers:.0} {such}, {:.0} of them right", share * answers)
             } else if share < 1.0 && share > 0.99 {
                 "more than 99 % of such answers were right".to_owned()
             } else {

@@ -80,7 +80,6 @@ pub struct Run {
     scale: Scale,
     /// Who hears how far long work is.
     progress: Listener,
-    /// How often its answers were right, where it was audited.
     /// What an audit that was kept says of the answers.
     audited: Option<KeptAudit>,
     /// What the model is scored on; `None` for the data that it learned from.

@@ -122,12 +122,17 @@ fn a_kept_audit_makes_intervals_as_wide_as_they_must_be_and_a_damaged_one_is_ref
     let says = "ntervals are as wide as";
     assert!(!before.text().contains(says) && after.text().contains(says), "{after}");
     assert_eq!(answer(&Run::open(&path).expect("a run")), after, "also when opened again");
+    // An audit tries no other states.
+    let moment = run.recorded(2, 1).expect("a moment");
+    let other_state = run.what_if(&moment, "x1=11", &Ask::default().horizon(3)).expect("an answer");
+    assert!(!other_state.text().contains("In the audit of this run"), "{other_state}");
     let kept = std::fs::read_to_string(path.join("audit.json")).expect("kept");
     let changes = [
         ("3.0", "-3.0", "`calibration` has something that is not a factor"),
         ("3.0", "\"wide\"", "`calibration` has something that is not a factor"),
         ("4.5", "4500", "`far` has a factor that is not from 0.1 to 10"),
         ("\"horizon\": 100", "\"horizon\": \"far\"", "in `far`, `horizon` is missing"),
+        ("\"x2'\"", "\"money'\"", "it is the audit of another run: it has `money'`"),
     ];
     for (sound, wrong, says) in changes {
         let damaged = kept.replace(sound, wrong);
@@ -136,6 +141,16 @@ fn a_kept_audit_makes_intervals_as_wide_as_they_must_be_and_a_damaged_one_is_ref
         let error = Run::open(&path).err().expect("damaged").to_string();
         assert!(error.contains(&format!("audit.json: is not an audit: {says}")), "{error}");
     }
+    let mut few: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+    for word in ["sure", "likely", "a guess"] {
+        few["certainty"][word] = serde_json::json!({ "sign": 0.5, "cases": 4 });
+    }
+    std::fs::write(path.join("audit.json"), few.to_string()).expect("written");
+    let told = answer(&Run::open(&path).expect("a run")).text();
+    assert!(
+        told.contains("over 5 steps, there were only 4 such answers, 2 of them right"),
+        "{told}"
+    );
     let mut earlier: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
     for key in ["calibration", "far"] {
         earlier.as_object_mut().expect("an object").remove(key);
