@@ -4,24 +4,22 @@
 //! What they then get right in the states of an audit is in the record, so it can be known. What they get wrong may be
 //! missing in the record or in the teaching, so they are a reference and not a bound.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use becausal::data::{MAX_LABEL_GROUPS, label_slots, labels_text};
 use becausal::env::AnyEnvironment;
 use becausal::explain::{
-    AuditAnswer, AuditParams, Auditor, ExplainError, Measure, Place, Played, Scale, Scores, Sums,
+    AuditAnswer, AuditParams, Auditor, ExplainError, Place, Played, Scale, Sums,
 };
 use becausal::progress::{Listener, Tracker};
-use becausal::render::{Alignment, Table};
 use becausal::trajectory::{Step, Trajectory};
 use becausal::{Environment, Policy, Run, Schema, Stream};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::number::{count, percent};
+use crate::number::count;
+use crate::subset::{Examined, REFERENCES, Subset, audited, both_draws, subsets, table};
 use crate::taught::{Lesson, MEMBERS, Taught};
 use crate::{Common, Failure, progress};
 
@@ -53,33 +51,6 @@ pub struct Arguments {
     seed: u64,
 }
 
-/// A course that somebody expects after another action.
-type Expected = fn(&AuditAnswer) -> Option<&Trajectory>;
-
-/// Those of the audit who say what another action would have earned. The networks come after them.
-const REFERENCES: [(&str, Expected); 4] = [
-    ("explanations", |answer| Some(&answer.claimed.courses[1])),
-    ("twin", |answer| answer.twin.as_ref()),
-    ("reachable", |answer| answer.reachable.as_ref()),
-    ("ideal", |answer| answer.ideal.as_ref()),
-];
-
-/// A state of the audit.
-struct Examined {
-    episode: usize,
-    /// The labels and flags of the state, in words.
-    labels: String,
-    /// Of the references, then of the networks; `None` where the environment has no such reference.
-    sums: Vec<Option<Sums>>,
-}
-
-/// The scores of some of the states.
-struct Subset {
-    name: String,
-    states: usize,
-    lines: Vec<(&'static str, Scores)>,
-}
-
 pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     let run = Run::open(&arguments.run)?;
     let subsets = measure(&run, arguments, &progress::lines(common.quiet))?;
@@ -105,16 +76,7 @@ pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
 
 /// Teaches networks and scores them beside the audit.
 fn measure(run: &Run, arguments: &Arguments, progress: &Listener) -> Result<Vec<Subset>, Failure> {
-    let policy = run.policy().ok_or(
-        "the run has no policy, so there are no episodes to play: give a run of `becausal train`, or one that was \
-         fitted with `--policy`",
-    )?;
-    let environment = run.environment().ok_or(
-        "the run has no environment, so no other action can be tried: its transitions come from a file",
-    )?;
-    if run.schema().rewards().is_empty() {
-        return Err("the schema has no reward terms, so no reward can differ".into());
-    }
+    let (policy, environment) = audited(run)?;
     let scale = Scale::of(run.data());
     let params = AuditParams {
         states: arguments.audit_states.get(),
@@ -142,27 +104,20 @@ fn measure(run: &Run, arguments: &Arguments, progress: &Listener) -> Result<Vec<
                 case.answers.iter().map(difference).collect();
             Some(Sums::of_differences(&differences?, negligible))
         };
-        let of_course = |(_, expected): &(&str, Expected)| {
-            score(&|answer| Some(taken - earned(expected(answer)?)))
-        };
-        let mut sums: Vec<Option<Sums>> = REFERENCES.iter().map(of_course).collect();
+        let mut sums: Vec<Option<Sums>> = Vec::new();
+        for (_, expected) in REFERENCES {
+            sums.push(score(&|answer| Some(taken - earned(expected(answer)?))));
+        }
         sums.push(score(&|answer| {
             let other = &answer.real.steps()[0].action;
             Some(taught.difference(&inputs(run.schema(), &steps, other)))
         }));
-        let state = case.moment.state();
-        let labels: Vec<f64> = label_slots(run.schema()).iter().map(|&slot| state[slot]).collect();
-        let labels = labels_text(run.schema(), &labels);
-        Ok(Examined { episode: place.episode, labels, sums })
+        Ok(Examined::new(run.schema(), place.episode, case.moment.state(), sums))
     };
     let examined = played.visit(environment, &places, params.horizon, &tracker, look)?;
     policy.check()?;
-    Ok(subsets(&examined, &params))
-}
-
-/// As many states drawn by kind as from all steps, in the order of an audit.
-fn both_draws(played: &Played, states: usize, seed: u64) -> Vec<Place> {
-    [played.by_kind(states, seed), played.by_step(states, seed)].concat()
+    let names: Vec<&str> = REFERENCES.iter().map(|(name, _)| *name).chain(["taught"]).collect();
+    Ok(subsets(&names, &examined, &params))
 }
 
 /// The steps that the networks read about a place: those recorded from there on, then those before it, the last one
@@ -260,90 +215,17 @@ fn lessons(
     Ok(visited.into_iter().flatten().collect())
 }
 
-/// The scores by draw, then by the labels of the state.
-fn subsets(examined: &[Examined], params: &AuditParams) -> Vec<Subset> {
-    let subset = |name: &str, states: &[&Examined]| {
-        let line = |(at, name): (usize, &'static str)| {
-            let sums = |state: &&Examined| Some((state.episode, state.sums[at]?));
-            let sums = states.iter().map(sums).collect::<Option<Vec<(usize, Sums)>>>()?;
-            Some((name, Scores::of(&sums, params.seed)))
-        };
-        let names = REFERENCES.iter().map(|(name, _)| *name).chain(["taught"]);
-        let lines = names.enumerate().filter_map(line).collect();
-        Subset { name: name.to_owned(), states: states.len(), lines }
-    };
-    let all: Vec<&Examined> = examined.iter().collect();
-    let (by_kind, by_step) = all.split_at(params.states);
-    let mut subsets = vec![subset("by kind", by_kind), subset("from all steps", by_step)];
-    let mut groups: BTreeMap<&str, Vec<&Examined>> = BTreeMap::new();
-    for state in examined {
-        groups.entry(&state.labels).or_default().push(state);
-    }
-    if (2..=MAX_LABEL_GROUPS).contains(&groups.len()) {
-        subsets.extend(groups.iter().map(|(name, states)| subset(name, states)));
-    }
-    subsets
-}
-
-/// What is scored, and its heading.
-const MEASURES: [(Measure, &str); 3] =
-    [(Measure::Sign, "sign"), (Measure::BestAction, "best action"), (Measure::SizeError, "error")];
-
-impl Subset {
-    fn json(&self) -> Value {
-        let line = |(name, scores): &(&str, Scores)| {
-            let mut value = json!({ "name": name });
-            for (measure, _) in MEASURES {
-                value[measure.key()] = scores.get(measure).map_or(Value::Null, |score| {
-                    json!({ "value": score.value, "interval": score.interval, "whole": score.whole })
-                });
-            }
-            value
-        };
-        let lines: Vec<Value> = self.lines.iter().map(line).collect();
-        json!({ "name": self.name, "states": self.states, "lines": lines })
-    }
-}
-
-fn table(subsets: &[Subset]) -> Table {
-    let headings = [("states", Alignment::Left), ("", Alignment::Right), ("who", Alignment::Left)];
-    let measures = MEASURES.map(|(_, heading)| (heading, Alignment::Left));
-    let mut table = Table::new(headings.into_iter().chain(measures));
-    for subset in subsets {
-        for (at, (name, scores)) in subset.lines.iter().enumerate() {
-            let (states, number) = match at {
-                0 => (subset.name.clone(), count(subset.states)),
-                _ => (String::new(), String::new()),
-            };
-            let mut cells = vec![states, number, (*name).to_owned()];
-            cells.extend(MEASURES.map(|(measure, _)| {
-                let Some(score) = scores.get(measure) else { return "-".to_owned() };
-                let shown = |value: f64| {
-                    if measure.is_share() {
-                        format!("{value:.3}")
-                    } else {
-                        percent((1000.0 * value).round() / 1000.0)
-                    }
-                };
-                let interval =
-                    |[low, high]: [f64; 2]| format!(" ({} to {})", shown(low), shown(high));
-                shown(score.value) + &score.interval.map(interval).unwrap_or_default()
-            }));
-            table.push(cells);
-        }
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use becausal::env::{Options, find, record_at_random};
+    use becausal::explain::Measure;
     use becausal::learn::ActorCritic;
     use becausal::{FitParams, Log, ReadParams, fit};
 
     use super::*;
+    use crate::subset::MEASURES;
 
     const ARGUMENTS: Arguments = Arguments {
         run: PathBuf::new(),

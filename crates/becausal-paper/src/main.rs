@@ -9,10 +9,12 @@ mod curves;
 mod examples;
 mod ladder;
 mod limits;
+mod losses;
 mod mask;
 mod number;
 mod progress;
 mod sheet;
+mod subset;
 mod taught;
 mod tradeoff;
 mod trial;
@@ -109,6 +111,13 @@ enum Command {
         reachable and ideal. What they get right can be known from the record. What they get wrong may be missing in the \
         record or in the teaching (try more --states and --steps): they are a reference, not a bound.")]
     Limits(limits::Arguments),
+    /// Where do answers about another action lose the truth?
+    #[command(after_help = "Examples:\n  becausal train LunarLander-v3 -o lander\n  \
+        becausal-paper losses lander\n\n\
+        In every state of `becausal audit RUN` the model plays each other action again, and one part of the course is \
+        replaced by what really happened: where each step begins, the whole first step, the numbers or the labels of the \
+        state, the outcomes. Where that makes answers much better, the model gets this part wrong.")]
+    Losses(losses::Arguments),
     /// The figures, Table 1 and the curves on one page: the paper's results beside ours
     #[command(after_help = "Examples:\n  becausal-paper examples --quick -o quick\n  \
         becausal-paper examples -o examples            # then open examples/examples.html")]
@@ -141,6 +150,7 @@ fn run(Cli { common, command }: &Cli) -> Result<String, Failure> {
         Command::Tradeoff(arguments) => tradeoff::run(common, arguments),
         Command::Ladder(arguments) => ladder::run(common, arguments),
         Command::Limits(arguments) => limits::run(common, arguments),
+        Command::Losses(arguments) => losses::run(common, arguments),
         Command::Examples(arguments) => examples::run(common, arguments),
     }
 }
