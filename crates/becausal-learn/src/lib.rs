@@ -7,6 +7,7 @@
 
 mod action_space;
 mod actor_critic;
+mod branching;
 mod checkpoint;
 mod conclusion;
 mod dream;
@@ -27,6 +28,7 @@ mod training;
 
 pub use action_space::ActionSpace;
 pub use actor_critic::ActorCritic;
+pub use branching::interact_with_branches;
 pub use dream::{Dream, DreamOptions};
 pub use error::LearningError;
 pub use evaluation::{Confirmed, Evaluated, Evaluation, evaluate};

@@ -9,9 +9,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use becausal::env::AnyEnvironment;
-use becausal::explain::{
-    AuditAnswer, AuditParams, Auditor, ExplainError, Place, Played, Scale, Sums,
-};
+use becausal::explain::{AuditParams, Auditor, ExplainError, Place, Played, Scale};
 use becausal::progress::{Listener, Tracker};
 use becausal::trajectory::{Step, Trajectory};
 use becausal::{Environment, Policy, Run, Schema, Stream};
@@ -19,7 +17,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::number::count;
-use crate::subset::{Examined, REFERENCES, Subset, audited, both_draws, subsets, table};
+use crate::subset::{Examined, REFERENCES, Subset, audited, both_draws, subsets, sums_of, table};
 use crate::taught::{Lesson, MEMBERS, Taught};
 use crate::{Common, Failure, progress};
 
@@ -96,22 +94,17 @@ fn measure(run: &Run, arguments: &Arguments, progress: &Listener) -> Result<Vec<
         let place = places[number as usize];
         let steps = read_steps(&played, place, record, [params.horizon, arguments.past])?;
         let case = auditor.examine(start, record, auditor.twin_seed(number))?;
+        let (asked, measured_by) = ((&case, record), (&params, negligible));
         let earned = |course: &Trajectory| course.discounted(params.discount);
-        let taken = earned(record);
-        let score = |said: &dyn Fn(&AuditAnswer) -> Option<f64>| {
-            let difference = |answer| Some((said(answer)?, taken - earned(&answer.real)));
-            let differences: Option<Vec<(f64, f64)>> =
-                case.answers.iter().map(difference).collect();
-            Some(Sums::of_differences(&differences?, negligible))
-        };
-        let mut sums: Vec<Option<Sums>> = Vec::new();
+        let mut sums = Vec::new();
         for (_, expected) in REFERENCES {
-            sums.push(score(&|answer| Some(taken - earned(expected(answer)?))));
+            sums.push(sums_of(asked, measured_by, |answer| Ok(expected(answer).map(earned)))?);
         }
-        sums.push(score(&|answer| {
+        sums.push(sums_of(asked, measured_by, |answer| {
             let other = &answer.real.steps()[0].action;
-            Some(taught.difference(&inputs(run.schema(), &steps, other)))
-        }));
+            let difference = taught.difference(&inputs(run.schema(), &steps, other));
+            Ok(Some(earned(record) - difference))
+        })?);
         Ok(Examined::new(run.schema(), place.episode, case.moment.state(), sums))
     };
     let examined = played.visit(environment, &places, params.horizon, &tracker, look)?;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use becausal::env::{AnyEnvironment, EnvironmentError, StepResult, World};
-use becausal::explain::{AuditAnswer, AuditParams, Auditor, Played, Scale, Sums};
+use becausal::explain::{AuditAnswer, AuditParams, Auditor, Played, Scale};
 use becausal::model::{Dynamics, Noise, Prediction};
 use becausal::progress::{Listener, Tracker};
 use becausal::trajectory::{Step, Trajectory};
@@ -16,7 +16,7 @@ use becausal::{Run, Schema};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::subset::{Examined, REFERENCES, Subset, audited, both_draws, subsets, table};
+use crate::subset::{Examined, REFERENCES, Subset, audited, both_draws, subsets, sums_of, table};
 use crate::{Common, Failure, progress};
 
 /// Arguments of `becausal-paper losses`.
@@ -92,29 +92,18 @@ fn measure(run: &Run, arguments: &Arguments, progress: &Listener) -> Result<Vec<
     let look = |number: u32, start: &AnyEnvironment, record: &Trajectory| {
         let case = auditor.examine(start, record, auditor.twin_seed(number))?;
         let noise = run.model().noises(&record.steps().iter().collect::<Vec<&Step>>());
-        let earned = |course: &Trajectory| course.discounted(params.discount);
-        let taken = earned(record);
-        let scored = |said: &dyn Fn(&AuditAnswer) -> Option<f64>| {
-            let difference = |answer| Some((taken - said(answer)?, taken - earned(&answer.real)));
-            let differences: Option<Vec<(f64, f64)>> =
-                case.answers.iter().map(difference).collect();
-            Some(Sums::of_differences(&differences?, negligible))
-        };
-        let mut sums: Vec<Option<Sums>> = Vec::new();
+        let (asked, measured_by) = ((&case, record), (&params, negligible));
+        let mut sums = Vec::new();
         for (_, expected) in REFERENCES {
-            sums.push(scored(&|answer| expected(answer).map(earned)));
+            let earned = |course: &Trajectory| course.discounted(params.discount);
+            sums.push(sums_of(asked, measured_by, |answer| Ok(expected(answer).map(earned)))?);
         }
         for (part, _) in PARTS {
-            let mut courses = Vec::new();
-            for AuditAnswer { real, .. } in &case.answers {
+            sums.push(sums_of(asked, measured_by, |AuditAnswer { real, .. }| {
                 let mut world = MendedWorld::new(run.model(), &noise, real, part);
-                courses.push(earned(&auditor.play(&mut world, &real.steps()[0].action, record)?));
-            }
-            let differences = courses.iter().zip(&case.answers);
-            let differences: Vec<(f64, f64)> = differences
-                .map(|(course, answer)| (taken - course, taken - earned(&answer.real)))
-                .collect();
-            sums.push(Some(Sums::of_differences(&differences, negligible)));
+                let course = auditor.play(&mut world, &real.steps()[0].action, record)?;
+                Ok(Some(course.discounted(params.discount)))
+            })?);
         }
         let episode = places[number as usize].episode;
         Ok(Examined::new(run.schema(), episode, case.moment.state(), sums))
@@ -192,5 +181,40 @@ impl World for MendedWorld<'_> {
 
     fn is_real(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use becausal::env::{Options, find, record_at_random};
+    use becausal::explain::Measure;
+    use becausal::learn::ActorCritic;
+    use becausal::{FitParams, Log, Stream, fit};
+
+    use super::*;
+
+    #[test]
+    fn what_is_replaced_by_the_truth_is_no_longer_wrong() {
+        let environment = find("AimTest-v0").expect("built in").make(&Options::default());
+        let data = record_at_random(&environment.expect("built in"), 400, 1).expect("rows");
+        let policy = ActorCritic::new(data.schema(), &[8], &mut Stream::new(3)).expect("a policy");
+        // One step of the optimiser on 30 rows: a model that knows next to nothing.
+        let params = FitParams::default().members(1).steps(1).policy(policy);
+        let run = fit(&Log::new(data.slice(0..30), None), &params).expect("a run");
+        let states = NonZeroUsize::new(30).expect("above 0");
+        let arguments = Arguments { run: PathBuf::new(), states, seed: 5 };
+        let measured = measure(&run, &arguments, &Listener::NOBODY).expect("scores");
+        let of = |name: &str| {
+            let line = measured[0].lines.iter().find(|(found, _)| *found == name);
+            line.expect("this line").1.value(Measure::SizeError).expect("a score")
+        };
+        let claimed = of("explanations");
+        assert!(claimed > 0.2, "the model is too good for this test: {claimed}");
+        // The rewards read numbers of the state and nothing else.
+        assert!(of("numbers of the state") < 1e-9);
+        assert!(of("the first step") < claimed && of("the first step") > 1e-3);
+        assert!((of("labels of the state") - claimed).abs() < 1e-9, "it has no labels");
+        assert!((of("outcomes") - claimed).abs() < 1e-9, "it has no outcomes");
+        assert_eq!(measured[0].lines.len(), measured[1].lines.len());
     }
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use becausal::data::{MAX_LABEL_GROUPS, label_slots, labels_text};
 use becausal::env::AnyEnvironment;
-use becausal::explain::{AuditAnswer, AuditParams, Measure, Place, Played, Scores, Sums};
+use becausal::explain::{
+    AuditAnswer, AuditCase, AuditParams, ExplainError, Measure, Place, Played, Scores, Sums,
+};
 use becausal::render::{Alignment, Table};
 use becausal::trajectory::Trajectory;
 use becausal::{Policy, Run, Schema};
@@ -72,6 +74,21 @@ pub fn audited(run: &Run) -> Result<(&dyn Policy, &AnyEnvironment), Failure> {
 /// As many states drawn by kind as from all steps, in the order of an audit.
 pub fn both_draws(played: &Played, states: usize, seed: u64) -> Vec<Place> {
     [played.by_kind(states, seed), played.by_step(states, seed)].concat()
+}
+
+/// How right somebody is in a state of the audit who says what each other action earns; `None` where nothing is said.
+pub fn sums_of(
+    (case, record): (&AuditCase, &Trajectory),
+    (params, negligible): (&AuditParams, f64),
+    said: impl Fn(&AuditAnswer) -> Result<Option<f64>, ExplainError>,
+) -> Result<Option<Sums>, ExplainError> {
+    let taken = record.discounted(params.discount);
+    let mut differences = Vec::new();
+    for answer in &case.answers {
+        let Some(said) = said(answer)? else { return Ok(None) };
+        differences.push((taken - said, taken - answer.real.discounted(params.discount)));
+    }
+    Ok(Some(Sums::of_differences(&differences, negligible)))
 }
 
 /// The scores by draw, then by the labels of the state. `names` are those whose sums the states have.
