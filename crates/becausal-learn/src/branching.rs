@@ -25,7 +25,7 @@ const MAX_LISTED: usize = 4096;
 
 /// Records about `rows` transitions: one half along episodes, as [`interact`] does, the other half in branches.
 ///
-/// The states from which a branch leaves are drawn evenly over the kinds of states ([`Coverage`]). A branch has other noise than
+/// Where there is no other action, or only one episode, all of them are along episodes. The states from which a branch leaves are drawn evenly over the kinds of states ([`Coverage`]). A branch has other noise than
 /// the episode it leaves, where the environment can draw it anew. It is an episode of its own and part of the same
 /// recording.
 ///
@@ -39,17 +39,20 @@ pub fn interact_with_branches(
     seed: u64,
 ) -> Result<Transitions, LearningError> {
     let schema = Arc::clone(environment.schema());
-    let along = interact(environment, policy, (rows.div_ceil(2), usize::MAX), exploration, seed)?;
-    let mut record = Transitions::new(Arc::clone(&schema));
-    if along.is_empty() {
-        return Ok(record);
-    }
-    let mut stream = Stream::keyed(seed, &[u32::MAX, 0]);
+    let interact = |rows| interact(environment, policy, (rows, usize::MAX), exploration, seed);
     let actions = every_action(&schema, MAX_LISTED);
-    let others = actions.as_ref().map_or(MAX_TRIED, |all| all.len() - 1).min(MAX_TRIED);
+    let others = actions.as_ref().map_or(MAX_TRIED, |all| all.len().saturating_sub(1));
+    let others = others.min(MAX_TRIED);
+    let along = interact(rows.div_ceil(2))?;
+    // Parts of a single recording could not be held out together.
+    if others == 0 || along.episodes() < 2 {
+        return interact(rows);
+    }
+    let mut record = Transitions::new(Arc::clone(&schema));
+    let mut stream = Stream::keyed(seed, &[u32::MAX, 0]);
     let coverage = Coverage::of(&along);
     let mut branchings = vec![0_usize; along.len()];
-    for _ in 0..(rows / 2) / (others * BRANCH_STEPS).max(1) {
+    for _ in 0..(rows / 2) / (others * BRANCH_STEPS) {
         branchings[coverage.draw(&mut stream)] += 1;
     }
     let mut copy = environment.clone();
@@ -89,7 +92,8 @@ fn follow(
     Ok(())
 }
 
-/// At most [`MAX_TRIED`] actions other than the one taken: drawn from all actions, or at random where these are numbers.
+/// At most [`MAX_TRIED`] actions other than the one taken: drawn from all actions, or at random where these cannot be
+/// listed.
 fn other_actions(
     schema: &Schema,
     all: Option<&[Vec<f64>]>,
@@ -105,6 +109,7 @@ fn other_actions(
     for other in &mut others {
         random_action(schema, stream, other)?;
     }
+    others.retain(|other| other[..] != *taken);
     Ok(others)
 }
 
@@ -144,6 +149,8 @@ mod tests {
             }
             branches += 1;
             assert!(rows.len() <= BRANCH_STEPS);
+            let last = rows.end - 1;
+            assert!(record.terminated()[last] || record.truncated()[last], "a branch ends");
             let state = values(rows.start, schema.state_slots());
             let from = whole
                 .clone()
@@ -154,6 +161,12 @@ mod tests {
             assert_ne!(values(from, slots.clone()), values(rows.start, slots));
         }
         assert!(branches > 150, "{branches} branches");
+    }
+
+    #[test]
+    fn one_episode_has_no_branches() {
+        let (_, record, _) = recorded("LunarLander-v3", 40);
+        assert_eq!((record.episodes(), record.recordings()), (1, 1));
     }
 
     #[test]

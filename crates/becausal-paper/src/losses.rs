@@ -126,14 +126,13 @@ struct MendedWorld<'a> {
     state: Vec<f64>,
     /// What the last step led to.
     result: Prediction,
-    over: bool,
 }
 
 impl<'a> MendedWorld<'a> {
     fn new(model: &'a dyn Dynamics, noise: &'a [Noise], real: &'a Trajectory, part: True) -> Self {
         let state = real.steps()[0].state.clone();
         let result = Prediction { outcomes: Vec::new(), next: state.clone() };
-        Self { model, noise, real, part, made: 0, state, result, over: false }
+        Self { model, noise, real, part, made: 0, state, result }
     }
 }
 
@@ -165,7 +164,7 @@ impl World for MendedWorld<'_> {
         }
         let row = [&self.state[..], action, &result.outcomes, &result.next].concat();
         let reward = schema.rewards().iter().map(|term| term.expression.value(&row)).sum();
-        self.over = schema.termination().is_some_and(|when| when.value(&row) != 0.0);
+        let terminated = schema.termination().is_some_and(|when| when.value(&row) != 0.0);
         self.made += 1;
         let real = self.real.steps().get(self.made).filter(|_| self.part == True::Starts);
         self.state = real.map_or(&result.next, |step| &step.state).clone();
@@ -174,7 +173,7 @@ impl World for MendedWorld<'_> {
             state: &self.result.next,
             outcomes: &self.result.outcomes,
             reward,
-            terminated: self.over,
+            terminated,
             truncated: false,
         })
     }
@@ -213,6 +212,7 @@ mod tests {
         // The rewards read numbers of the state and nothing else.
         assert!(of("numbers of the state") < 1e-9);
         assert!(of("the first step") < claimed && of("the first step") > 1e-3);
+        assert!((of("where each step begins") - claimed).abs() > 1e-3, "errors no longer add up");
         assert!((of("labels of the state") - claimed).abs() < 1e-9, "it has no labels");
         assert!((of("outcomes") - claimed).abs() < 1e-9, "it has no outcomes");
         assert_eq!(measured[0].lines.len(), measured[1].lines.len());

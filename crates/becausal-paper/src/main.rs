@@ -116,7 +116,8 @@ enum Command {
         becausal-paper losses lander\n\n\
         In every state of `becausal audit RUN` the model plays each other action again, and one part of the course is \
         replaced by what really happened: where each step begins, the whole first step, the numbers or the labels of the \
-        state, the outcomes. Where that makes answers much better, the model gets this part wrong.")]
+        state, the outcomes. Where that makes answers much better, the model gets this part wrong. The agent acts by the \
+        state it then sees, so its later actions may be others than in the real course.")]
     Losses(losses::Arguments),
     /// The figures, Table 1 and the curves on one page: the paper's results beside ours
     #[command(after_help = "Examples:\n  becausal-paper examples --quick -o quick\n  \

@@ -200,7 +200,7 @@ impl Transitions {
     }
 
     /// The recording that an episode is part of. It is the whole of it, unless rows in between were
-    /// left out ([`Missing::Drop`](super::Missing::Drop)), or it [began](Self::begin_part) in another episode.
+    /// left out ([`Missing::Drop`](super::Missing::Drop)), or [parts](Self::begin_part) were added to it.
     ///
     /// # Panics
     /// When there is no such episode.
