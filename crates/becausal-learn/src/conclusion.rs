@@ -5,10 +5,9 @@ use becausal_discovery::{DiscoverParams, discover};
 use becausal_model::{Checked, ModelKind, ModelParams, Parents, Structure, WorldModel};
 
 use super::actor_critic::ActorCritic;
-use super::branching::interact_with_branches;
 use super::error::LearningError;
 use super::evaluation::{Evaluation, evaluate};
-use super::interaction::Exploration;
+use super::interaction::{Exploration, interact};
 use super::setting::Imagination;
 use super::training::{Purpose, Training};
 
@@ -39,8 +38,7 @@ impl Training {
     /// rows, and fits a world model to them, with held-out episodes and pruning.
     ///
     /// The rows of the training are of agents that knew less, and an agent that always does the same in a
-    /// state never shows what another action would do there. So the steps that are recorded now explore, and half of
-    /// them are tries of other actions, from states of every kind.
+    /// state never shows what another action would do there. So the steps that are recorded now explore.
     ///
     /// With `same_model` nothing is recorded and nothing is fitted: the graph and the model that trained the
     /// policy explain it, as in the paper.
@@ -58,8 +56,8 @@ impl Training {
         };
         let exploration = Exploration { longest: settings.longest_episode, ..AROUND };
         let seed = Stream::keyed(self.seed, &self.key(Purpose::Recording, 0)).next_u64();
-        let (agent, rows) = (self.best_agent(), settings.final_rows);
-        let recorded = interact_with_branches(&self.environment, agent, rows, exploration, seed)?;
+        let rows = (settings.final_rows, usize::MAX);
+        let recorded = interact(&self.environment, self.best_agent(), rows, exploration, seed)?;
         self.data.append(&recorded);
         if self.data.is_empty() {
             return Ok(());

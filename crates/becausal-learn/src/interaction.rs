@@ -89,7 +89,7 @@ pub fn interact(
         if record.len() >= rows {
             break;
         }
-        environment.reset(episode_seed(seed, episode));
+        environment.reset(Stream::keyed(seed, &[episode, 0]).next_u64());
         let mut stream = Stream::keyed(seed, &[episode, 1]);
         let exploring = (record.len() as f64) < exploration.share * rows as f64;
         let greedy = record.len() as f64 >= (1.0 - exploration.greedy) * rows as f64;
@@ -113,8 +113,26 @@ pub fn interact(
             } else {
                 action = policy.sample(&state, &mut stream);
             }
+            let after = environment.step(&action)?;
+            if let Some(at) = after.state.iter().position(|value| !value.is_finite()) {
+                return Err(LearningError::State {
+                    variable: schema.slots()[at].name.clone(),
+                    value: after.state[at].to_string(),
+                    place: "in the environment",
+                });
+            }
             let full = record.len() + 1 >= max_rows || step == exploration.longest;
-            if take(&mut environment, &action, full, &mut record)? || full {
+            let over = after.terminated || after.truncated;
+            record.push(&Row {
+                state: &state,
+                action: &action,
+                outcomes: after.outcomes,
+                next: after.state,
+                reward: after.reward,
+                terminated: after.terminated,
+                truncated: after.truncated || (full && !after.terminated),
+            });
+            if over || full {
                 break;
             }
             if step >= MAX_EPISODE_STEPS {
@@ -124,43 +142,6 @@ pub fn interact(
         }
     }
     Ok(record)
-}
-
-/// The seed of an episode of [`interact`].
-pub(super) fn episode_seed(seed: u64, episode: u32) -> u64 {
-    Stream::keyed(seed, &[episode, 0]).next_u64()
-}
-
-/// Makes a step and records it; `last` cuts the episode after it. Returns whether the environment ended it.
-///
-/// # Errors
-/// When the action is impossible, or a state is NaN or infinite.
-pub(super) fn take(
-    environment: &mut AnyEnvironment,
-    action: &[f64],
-    last: bool,
-    record: &mut Transitions,
-) -> Result<bool, LearningError> {
-    let schema = Arc::clone(environment.schema());
-    let state = environment.state().to_vec();
-    let after = environment.step(action)?;
-    if let Some(at) = after.state.iter().position(|value| !value.is_finite()) {
-        return Err(LearningError::State {
-            variable: schema.slots()[at].name.clone(),
-            value: after.state[at].to_string(),
-            place: "in the environment",
-        });
-    }
-    record.push(&Row {
-        state: &state,
-        action,
-        outcomes: after.outcomes,
-        next: after.state,
-        reward: after.reward,
-        terminated: after.terminated,
-        truncated: after.truncated || (last && !after.terminated),
-    });
-    Ok(after.terminated || after.truncated)
 }
 
 #[cfg(test)]

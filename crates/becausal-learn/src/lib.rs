@@ -7,7 +7,6 @@
 
 mod action_space;
 mod actor_critic;
-mod branching;
 mod checkpoint;
 mod conclusion;
 mod dream;
@@ -28,7 +27,6 @@ mod training;
 
 pub use action_space::ActionSpace;
 pub use actor_critic::ActorCritic;
-pub use branching::interact_with_branches;
 pub use dream::{Dream, DreamOptions};
 pub use error::LearningError;
 pub use evaluation::{Confirmed, Evaluated, Evaluation, evaluate};

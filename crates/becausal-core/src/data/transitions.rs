@@ -200,7 +200,7 @@ impl Transitions {
     }
 
     /// The recording that an episode is part of. It is the whole of it, unless rows in between were
-    /// left out ([`Missing::Drop`](super::Missing::Drop)), or [parts](Self::begin_part) were added to it.
+    /// left out ([`Missing::Drop`](super::Missing::Drop)).
     ///
     /// # Panics
     /// When there is no such episode.
@@ -219,15 +219,6 @@ impl Transitions {
     pub fn begin_episode(&mut self) {
         if self.starts.last() != Some(&self.len()) {
             self.recordings.begin();
-            self.starts.push(self.len());
-        }
-    }
-
-    /// The same, but the episode is part of the recording before it: it shares something with the episodes there, such as
-    /// the state it begins in.
-    pub fn begin_part(&mut self) {
-        if !self.is_empty() && self.starts.last() != Some(&self.len()) {
-            self.recordings.resume();
             self.starts.push(self.len());
         }
     }
@@ -468,11 +459,6 @@ impl Recordings {
     fn begin(&mut self) {
         self.of_episode.push(self.count);
         self.count += 1;
-    }
-
-    /// The next episode is part of the last recording.
-    fn resume(&mut self) {
-        self.of_episode.extend(self.of_episode.last().copied());
     }
 
     fn append(&mut self, other: &Self) {
