@@ -90,6 +90,8 @@ def pairs(log):
             yield cause, effect, strength, moves, ts, [stats.t.sf(t, len(sums) - 1) for t in ts]
 
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
 for path in sys.argv[1:]:
     print(path)
     seen = [0, 0]

@@ -14,10 +14,10 @@ use becausal::progress::{Listener, Tracker};
 use becausal::trajectory::{Step, Trajectory};
 use becausal::{Environment, Policy, Run, Schema, Stream};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::number::count;
-use crate::subset::{Examined, REFERENCES, Subset, audited, both_draws, subsets, sums_of, table};
+use crate::subset::{Subset, audited, beside_audit, both_draws, printed};
 use crate::taught::{Lesson, MEMBERS, Taught};
 use crate::{Common, Failure, progress};
 
@@ -52,24 +52,20 @@ pub struct Arguments {
 pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     let run = Run::open(&arguments.run)?;
     let subsets = measure(&run, arguments, &progress::lines(common.quiet))?;
-    if common.json {
-        let value = json!({
-            "run": arguments.run,
-            "states": arguments.states,
-            "audit_states": arguments.audit_states,
-            "past": arguments.past,
-            "steps": arguments.steps,
-            "seed": arguments.seed,
-            "subsets": subsets.iter().map(Subset::json).collect::<Vec<Value>>(),
-        });
-        return Ok(format!("{value}\n"));
-    }
-    Ok(format!(
-        "{}Taught: {MEMBERS} networks that were told the true reward differences in {} states of other episodes. The \
-         other lines are those of `becausal audit`. In brackets: 90 % intervals.\n",
-        table(&subsets).lines(),
+    let about = json!({
+        "run": arguments.run,
+        "states": arguments.states,
+        "audit_states": arguments.audit_states,
+        "past": arguments.past,
+        "steps": arguments.steps,
+        "seed": arguments.seed,
+    });
+    let words = format!(
+        "Taught: {MEMBERS} networks that were told the true reward differences in {} states of other episodes. The \
+         other lines are those of `becausal audit`.",
         count(arguments.states.get()),
-    ))
+    );
+    Ok(printed(common, &subsets, about, &words))
 }
 
 /// Teaches networks and scores them beside the audit.
@@ -86,31 +82,16 @@ fn measure(run: &Run, arguments: &Arguments, progress: &Listener) -> Result<Vec<
     let lessons = lessons(environment, policy, &auditor, &params, arguments)?;
     let taught = Taught::new(&lessons, arguments.steps.get(), params.seed, progress)?;
 
-    let played = Played::new(environment, policy, params.states, &params)?;
-    let places = both_draws(&played, params.states, params.seed);
-    let negligible = scale.reward(params.threshold);
-    let tracker = Tracker::begin(progress, "audit", "states", places.len());
-    let look = |number: u32, start: &AnyEnvironment, record: &Trajectory| {
-        let place = places[number as usize];
-        let steps = read_steps(&played, place, record, [params.horizon, arguments.past])?;
-        let case = auditor.examine(start, record, auditor.twin_seed(number))?;
-        let (asked, measured_by) = ((&case, record), (&params, negligible));
-        let earned = |course: &Trajectory| course.discounted(params.discount);
-        let mut sums = Vec::new();
-        for (_, expected) in REFERENCES {
-            sums.push(sums_of(asked, measured_by, |answer| Ok(expected(answer).map(earned)))?);
-        }
-        sums.push(sums_of(asked, measured_by, |answer| {
+    beside_audit(run, (&auditor, &scale, &params), &["taught"], |asked| {
+        let read = [params.horizon, arguments.past];
+        let steps = read_steps(asked.played, asked.place, asked.record, read)?;
+        let taken = asked.earned(asked.record);
+        let said = asked.sums(|answer| {
             let other = &answer.real.steps()[0].action;
-            let difference = taught.difference(&inputs(run.schema(), &steps, other));
-            Ok(Some(earned(record) - difference))
-        })?);
-        Ok(Examined::new(run.schema(), place.episode, case.moment.state(), sums))
-    };
-    let examined = played.visit(environment, &places, params.horizon, &tracker, look)?;
-    policy.check()?;
-    let names: Vec<&str> = REFERENCES.iter().map(|(name, _)| *name).chain(["taught"]).collect();
-    Ok(subsets(&names, &examined, &params))
+            Ok(Some(taken - taught.difference(&inputs(run.schema(), &steps, other))))
+        })?;
+        Ok(vec![said])
+    })
 }
 
 /// The steps that the networks read about a place: those recorded from there on, then those before it, the last one
@@ -238,7 +219,9 @@ mod tests {
         let run = fit(&Log::new(data, None), &params).expect("a run");
         let measured = measure(&run, &ARGUMENTS, &Listener::NOBODY).expect("scores");
         let again = measure(&run, &ARGUMENTS, &Listener::NOBODY).expect("scores");
-        let json = |subsets: &[Subset]| subsets.iter().map(Subset::json).collect::<Vec<Value>>();
+        let json = |subsets: &[Subset]| {
+            subsets.iter().map(Subset::json).collect::<Vec<serde_json::Value>>()
+        };
         assert_eq!(json(&measured), json(&again));
 
         let states = ARGUMENTS.audit_states.get();

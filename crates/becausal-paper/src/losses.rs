@@ -7,16 +7,16 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use becausal::env::{AnyEnvironment, EnvironmentError, StepResult, World};
-use becausal::explain::{AuditAnswer, AuditParams, Auditor, Played, Scale};
+use becausal::env::{EnvironmentError, StepResult, World};
+use becausal::explain::{AuditAnswer, AuditParams, Auditor, Scale};
 use becausal::model::{Dynamics, Noise, Prediction};
-use becausal::progress::{Listener, Tracker};
+use becausal::progress::Listener;
 use becausal::trajectory::{Step, Trajectory};
 use becausal::{Run, Schema};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::subset::{Examined, REFERENCES, Subset, audited, both_draws, subsets, sums_of, table};
+use crate::subset::{Subset, audited, beside_audit, printed};
 use crate::{Common, Failure, progress};
 
 /// Arguments of `becausal-paper losses`.
@@ -59,24 +59,14 @@ const PARTS: [(True, &str); 5] = [
 pub fn run(common: &Common, arguments: &Arguments) -> Result<String, Failure> {
     let run = Run::open(&arguments.run)?;
     let subsets = measure(&run, arguments, &progress::lines(common.quiet))?;
-    if common.json {
-        let value = json!({
-            "run": arguments.run,
-            "states": arguments.states,
-            "seed": arguments.seed,
-            "subsets": subsets.iter().map(Subset::json).collect::<Vec<Value>>(),
-        });
-        return Ok(format!("{value}\n"));
-    }
-    Ok(format!(
-        "{}The lines explanations, twin, reachable and ideal are those of `becausal audit`. The others are explanations in \
-         which this part of the other course is what really happened. In brackets: 90 % intervals.\n",
-        table(&subsets).lines(),
-    ))
+    let Arguments { run, states, seed } = arguments;
+    let words = "The lines explanations, twin, reachable and ideal are those of `becausal audit`. The others are \
+                 explanations in which this part of the other course is what really happened.";
+    Ok(printed(common, &subsets, json!({ "run": run, "states": states, "seed": seed }), words))
 }
 
 fn measure(run: &Run, arguments: &Arguments, progress: &Listener) -> Result<Vec<Subset>, Failure> {
-    let (policy, environment) = audited(run)?;
+    let (policy, _) = audited(run)?;
     let scale = Scale::of(run.data());
     let params = AuditParams {
         states: arguments.states.get(),
@@ -85,33 +75,18 @@ fn measure(run: &Run, arguments: &Arguments, progress: &Listener) -> Result<Vec<
         ..AuditParams::default()
     };
     let auditor = Auditor::new(run.model(), policy, &scale, &params)?;
-    let played = Played::new(environment, policy, params.states, &params)?;
-    let places = both_draws(&played, params.states, params.seed);
-    let negligible = scale.reward(params.threshold);
-    let tracker = Tracker::begin(progress, "audit", "states", places.len());
-    let look = |number: u32, start: &AnyEnvironment, record: &Trajectory| {
-        let case = auditor.examine(start, record, auditor.twin_seed(number))?;
+    beside_audit(run, (&auditor, &scale, &params), &PARTS.map(|(_, name)| name), |asked| {
+        let record = asked.record;
         let noise = run.model().noises(&record.steps().iter().collect::<Vec<&Step>>());
-        let (asked, measured_by) = ((&case, record), (&params, negligible));
-        let mut sums = Vec::new();
-        for (_, expected) in REFERENCES {
-            let earned = |course: &Trajectory| course.discounted(params.discount);
-            sums.push(sums_of(asked, measured_by, |answer| Ok(expected(answer).map(earned)))?);
-        }
-        for (part, _) in PARTS {
-            sums.push(sums_of(asked, measured_by, |AuditAnswer { real, .. }| {
-                let mut world = MendedWorld::new(run.model(), &noise, real, part);
+        let of_part = |(part, _): &(True, &str)| {
+            asked.sums(|AuditAnswer { real, .. }| {
+                let mut world = MendedWorld::new(run.model(), &noise, real, *part);
                 let course = auditor.play(&mut world, &real.steps()[0].action, record)?;
-                Ok(Some(course.discounted(params.discount)))
-            })?);
-        }
-        let episode = places[number as usize].episode;
-        Ok(Examined::new(run.schema(), episode, case.moment.state(), sums))
-    };
-    let examined = played.visit(environment, &places, params.horizon, &tracker, look)?;
-    policy.check()?;
-    let names = REFERENCES.iter().map(|(name, _)| *name).chain(PARTS.map(|(_, name)| name));
-    Ok(subsets(&names.collect::<Vec<&str>>(), &examined, &params))
+                Ok(Some(asked.earned(&course)))
+            })
+        };
+        PARTS.iter().map(of_part).collect()
+    })
 }
 
 /// The model as a world, with one part of the truth.
