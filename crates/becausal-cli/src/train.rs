@@ -154,6 +154,7 @@ fn json_of(
     describe::line(&json!({
         "real_steps": summary.real_steps,
         "recorded_steps": summary.recorded_steps,
+        "forked_steps": summary.forked_steps,
         "eval_mean": summary.evaluation.mean(),
         "eval_std": summary.evaluation.deviation(),
         "native_eval_mean": summary.evaluation.native_mean(),
@@ -177,8 +178,15 @@ fn json_of(
 fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
     let summary = &trained.summary;
     let evaluation = &summary.evaluation;
+    let forked = match summary.forked_steps {
+        0 => String::new(),
+        steps => format!(
+            ", and {} in copies of the environment to try other actions",
+            counted(steps, "step")
+        ),
+    };
     let mut text = format!(
-        "{}: {} in {} ({} s, of which {} s learning), then {} recorded to explain it\n\
+        "{}: {} in {} ({} s, of which {} s learning), then {} recorded to explain it{}\n\
          {} with {} chose the policy beside them\n\
          mean return of the best policy in {}: {} as the environment pays, {} by the schema's \
          reward terms (standard deviation {})\n",
@@ -188,6 +196,7 @@ fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
         brief(seconds),
         brief(summary.learning_seconds),
         counted(summary.recorded_steps, "real step"),
+        forked,
         counted(summary.evaluated.episodes, "evaluation episode"),
         counted(summary.evaluated.steps, "step"),
         counted(evaluation.returns.len(), "new episode"),

@@ -1,14 +1,18 @@
 //! The end of a training: the final evaluation, and what explanations need.
 
 use becausal_core::Stream;
+use becausal_core::env::{ForkParams, Forks, MAX_EPISODE_STEPS, forks};
 use becausal_discovery::{DiscoverParams, discover};
-use becausal_model::{Checked, ModelKind, ModelParams, Parents, Structure, WorldModel};
+use becausal_model::{
+    Checked, ModelKind, ModelParams, NoiseLessonParams, Parents, Structure, WorldModel,
+};
 
 use super::actor_critic::ActorCritic;
 use super::error::LearningError;
 use super::evaluation::{Evaluation, evaluate};
 use super::interaction::{Exploration, interact};
 use super::setting::Imagination;
+use super::settings::{FORK_ACTIONS, FORK_STEPS};
 use super::training::{Purpose, Training};
 
 /// How the best agent explores around what it does. Most episodes have urges, for up to half of their
@@ -34,11 +38,15 @@ impl Training {
         evaluate(self.best_agent(), &self.environment, episodes, self.seed, &[key])
     }
 
-    /// Prepares explanations: records `final_rows` more steps of the best agent, finds the graph from all
-    /// rows, and fits a world model to them, with held-out episodes and pruning.
+    /// Prepares explanations: records `final_rows` more steps of the best agent, tries other actions in `final_forks`
+    /// states, finds the graph from all rows, and fits a world model to them, with held-out episodes and pruning.
     ///
     /// The rows of the training are of agents that knew less, and an agent that always does the same in a
     /// state never shows what another action would do there. So the steps that are recorded now explore.
+    ///
+    /// Other actions are tried in copies of the environment, which meet the same noise. No log can show what noise under
+    /// one action says about noise under another; these steps do ([`WorldModel::learn_shared_noise`]). They are not part of
+    /// the training's data.
     ///
     /// With `same_model` nothing is recorded and nothing is fitted: the graph and the model that trained the
     /// policy explain it, as in the paper.
@@ -62,6 +70,10 @@ impl Training {
         if self.data.is_empty() {
             return Ok(());
         }
+        let forks = self.forks()?;
+        let mut rows = self.data.clone();
+        rows.append(&forks.transitions(&self.schema));
+        self.forked_steps = forks.steps;
         let progress = self.unstoppable();
         let params = DiscoverParams {
             method: settings.method,
@@ -69,7 +81,7 @@ impl Training {
             progress: progress.clone(),
             ..DiscoverParams::default()
         };
-        let mut graph = discover(&self.data, &params)?;
+        let mut graph = discover(&rows, &params)?;
         let options = self.fit_options(settings.final_fit_steps);
         let options = if settings.same_model {
             // As in the loop: the rate, and weights that are learned from the start.
@@ -77,17 +89,40 @@ impl Training {
         } else {
             ModelParams { rate: ModelParams::default().rate, progress, ..options }
         };
-        let model = if kind == ModelKind::Causal && settings.parents == Parents::Cautious {
-            Checked::fit(&self.data, &mut graph, &options)?.model
+        let mut model = if kind == ModelKind::Causal && settings.parents == Parents::Cautious {
+            Checked::fit(&rows, &mut graph, &options)?.model
         } else {
             let structure = match settings.parents {
                 Parents::Edges => Structure::of_edges(&self.schema, &graph),
                 Parents::Cautious => Structure::of(&self.schema, &graph),
             };
-            WorldModel::fit(&self.data, kind, &structure, &options)?.0
+            WorldModel::fit(&rows, kind, &structure, &options)?.0
         };
+        let seed = Stream::keyed(self.seed, &self.key(Purpose::SharedNoise, 0)).next_u64();
+        let params = NoiseLessonParams {
+            seed,
+            progress: self.unstoppable(),
+            ..NoiseLessonParams::default()
+        };
+        model.learn_shared_noise(&forks.forks, &params);
         self.graph = Some(graph);
         self.model = Some(model);
         Ok(())
+    }
+
+    /// Tries other actions in states that the best agent meets.
+    fn forks(&self) -> Result<Forks, LearningError> {
+        let params = ForkParams {
+            states: self.settings.final_forks,
+            actions: FORK_ACTIONS,
+            horizon: FORK_STEPS,
+            longest_episode: match self.settings.longest_episode {
+                0 => MAX_EPISODE_STEPS,
+                steps => steps,
+            },
+            seed: Stream::keyed(self.seed, &self.key(Purpose::Forks, 0)).next_u64(),
+            progress: self.unstoppable(),
+        };
+        Ok(forks(&self.environment, self.best_agent(), &params)?.unwrap_or_default())
     }
 }

@@ -23,7 +23,20 @@ macro_rules! settings {
             }
         }
 
-        impl Settings {
+        /// Other actions that are tried in a state: all that the landers have.
+pub(super) const FORK_ACTIONS: usize = 3;
+
+/// Steps for which a copy of the environment is followed: those of a chain.
+pub(super) const FORK_STEPS: usize = 5;
+
+impl Settings {
+    /// The most rows that are recorded at the end, for explanations.
+    #[must_use]
+    pub fn explaining_rows(&self) -> usize {
+        let forked = self.final_forks.saturating_mul(FORK_ACTIONS * FORK_STEPS);
+        self.final_rows.saturating_add(forked)
+    }
+
             /// The names of all settings.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
@@ -168,6 +181,9 @@ settings! {
     final_fit_steps: usize = 2000,
     /// Real steps recorded at the end for explanations, beside those of the training; 0 for none.
     final_rows: usize = 20_000,
+    /// States in which the other actions are tried at the end, for explanations, in copies of the environment that meet
+    /// the same noise; 0 for none.
+    final_forks: usize = 0,
 }
 
 /// Settings that trainings of earlier versions have in their records.
@@ -334,6 +350,7 @@ impl Settings {
             ("evaluation_episodes", self.evaluation_episodes, 1_000_000),
             ("final_episodes", self.final_episodes, 1_000_000),
             ("final_rows", self.final_rows, 1_000_000_000),
+            ("final_forks", self.final_forks, 10_000_000),
         ];
         if let Some((name, given, most)) = limited.iter().find(|(_, given, most)| given > most) {
             return Err(wrong(format!("`{name}` is {given}, expected at most {most}")));

@@ -34,6 +34,8 @@ pub(super) enum Purpose {
     Discovery = 9,
     RareRows = 10,
     Confirmation = 11,
+    Forks = 12,
+    SharedNoise = 13,
 }
 
 /// A training: everything it has learned, and all it needs to resume.
@@ -75,6 +77,8 @@ pub struct Training {
     pub until: Option<f64>,
     /// Set where the best policy reached `until` twice.
     pub confirmed: Option<Confirmed>,
+    /// Steps that were made to try other actions, for explanations: known once the training is concluded.
+    pub forked_steps: usize,
     /// Hears how far an epoch and the conclusion are. It cannot stop them: an epoch is saved when it is
     /// done.
     pub progress: Listener,
@@ -115,6 +119,7 @@ impl Training {
             evaluated: Evaluated::default(),
             until: None,
             confirmed: None,
+            forked_steps: 0,
             progress: Listener::default(),
         })
     }

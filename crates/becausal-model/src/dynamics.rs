@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::carried::Recorded;
 use super::influence::Influence;
 use becausal_core::schema::Schema;
 use becausal_core::trajectory::Step;
@@ -174,6 +175,8 @@ pub struct Noise {
     values: Option<Vec<f64>>,
     /// What the values leave open, drawn: a standard normal number for each target. `None` for its mean.
     open: Option<Vec<f64>>,
+    /// The recorded step that it was inferred from.
+    recorded: Option<Recorded>,
 }
 
 impl Noise {
@@ -186,7 +189,7 @@ impl Noise {
     /// Noise with these values.
     #[must_use]
     pub fn of(values: Vec<f64>) -> Self {
-        Self { values: Some(values), open: None }
+        Self { values: Some(values), ..Self::default() }
     }
 
     /// The same noise with what it leaves open.
@@ -199,6 +202,18 @@ impl Noise {
     #[must_use]
     pub(super) fn open(&self) -> Option<&[f64]> {
         self.open.as_deref()
+    }
+
+    /// The same noise, inferred from a recorded step.
+    #[must_use]
+    pub(super) fn recorded_in(self, step: Recorded) -> Self {
+        Self { recorded: Some(step), ..self }
+    }
+
+    /// The recorded step that it was inferred from.
+    #[must_use]
+    pub(super) fn recorded(&self) -> Option<&Recorded> {
+        self.recorded.as_ref()
     }
 
     /// The values; `None` for the noise that gives the most likely values.

@@ -14,6 +14,7 @@ use super::kept::Kept;
 use super::member::{Member, ModelKind};
 use super::network::Sizes;
 use super::persistence::Persistence;
+use super::shared_noise::SharedNoise;
 use super::structure::Structure;
 use super::world_model::WorldModel;
 use becausal_nn::{WeightsError, WeightsFormat, take_blocks};
@@ -38,6 +39,7 @@ impl WorldModel {
         let stays = if self.persistence.laws.is_some() { "own" } else { "persistence" };
         blocks.push((stays.to_owned(), &self.persistence.stays));
         blocks.extend(self.persistence.laws.iter().map(|laws| ("laws".to_owned(), laws)));
+        blocks.extend(self.shared_noise.iter().flat_map(|shared| shared.blocks()));
         FORMAT.save(folder, self.schema(), &blocks, self.fields())
     }
 
@@ -76,6 +78,7 @@ impl WorldModel {
             ("sizes", sizes),
             ("parents", json!(parents)),
             ("normalisation", scales),
+            ("shares_noise", json!(self.shared_noise.is_some())),
         ]
         .map(|(key, value)| (key.to_owned(), value))
         .into_iter()
@@ -90,6 +93,7 @@ struct Described {
     sizes: Sizes,
     structure: Structure,
     encoding: Encoding,
+    shares_noise: bool,
 }
 
 impl Described {
@@ -135,6 +139,8 @@ impl Described {
             },
             structure: Structure::new(full.states(), full.actions(), parents),
             encoding: encoding.ok_or_else(|| missing("normalisation"))?,
+            // Models of earlier versions say nothing about it.
+            shares_noise: manifest["shares_noise"].as_bool().unwrap_or(false),
         })
     }
 
@@ -175,7 +181,7 @@ impl Described {
             }
             members.push(member);
         }
-        Ok(WorldModel {
+        let mut model = WorldModel {
             kind: self.kind,
             encoding,
             structure,
@@ -183,7 +189,12 @@ impl Described {
             sizes: self.sizes,
             members,
             kept: Kept::default(),
-        })
+            shared_noise: None,
+        };
+        if self.shares_noise {
+            model.shared_noise = Some(Arc::new(SharedNoise::stored(&model, blocks)?));
+        }
+        Ok(model)
     }
 }
 

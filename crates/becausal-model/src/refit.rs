@@ -51,6 +51,7 @@ impl WorldModel {
             sizes: options.sizes,
             members,
             kept: Kept::default(),
+            shared_noise: None,
         })
     }
 

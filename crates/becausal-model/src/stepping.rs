@@ -9,9 +9,9 @@ use becausal_core::progress::Tracker;
 use becausal_core::schema::{Role, Schema};
 use becausal_core::trajectory::Step;
 use becausal_core::{Stream, Transitions};
-use becausal_nn::{Block, Distribution, Head};
+use becausal_nn::{Block, Head};
 
-use super::coupling::{Coupling, Relation};
+use super::carried::{DEVIATIONS, Known, Recorded, is_label};
 use super::dynamics::{Dynamics, Noise, PossibleNoise, Prediction, Situation};
 use super::encoding::single;
 use super::influence::Influence;
@@ -26,9 +26,6 @@ const EFFECT_SEED: u64 = 0;
 /// and the one taken are compared alone.
 const MAX_STRENGTHS: usize = 16;
 
-/// Deviations in the noise of a target.
-const DEVIATIONS: usize = 2;
-
 impl Dynamics for WorldModel {
     fn schema(&self) -> &Arc<Schema> {
         self.encoding.schema()
@@ -40,7 +37,7 @@ impl Dynamics for WorldModel {
 
     fn step(&self, state: &[f64], action: &[f64], noise: &Noise) -> Prediction {
         let outputs = mean_of_members(self.encoding.targets(), &self.outputs(state, action));
-        self.predicted(&outputs, 0, action, noise)
+        self.predicted(&outputs, &[(state, action)], &[noise]).remove(0)
     }
 
     fn noise(&self, state: &[f64], action: &[f64], outcomes: &[f64], next: &[f64]) -> Noise {
@@ -93,8 +90,7 @@ impl Dynamics for WorldModel {
         let rows: Vec<(&[f64], &[f64])> =
             states.iter().zip(actions).map(|(state, action)| (&state[..], &action[..])).collect();
         let outputs = self.outputs_of_member(member, &rows);
-        let steps = actions.iter().zip(noise).enumerate();
-        steps.map(|(row, (action, noise))| self.predicted(&outputs, row, action, noise)).collect()
+        self.predicted(&outputs, &rows, noise)
     }
 
     fn surprise(
@@ -209,6 +205,15 @@ impl Dynamics for WorldModel {
 }
 
 impl WorldModel {
+    /// What the members say of recorded steps on average: `[effects, steps, columns]`.
+    pub(super) fn mean_outputs(&self, steps: &[&Step]) -> Block {
+        let situations = steps.iter().map(|step| (&step.state[..], &step.action[..]));
+        let inputs = self.inputs_of(&situations.collect::<Vec<Situation<'_>>>());
+        let of_member = |member: usize| self.outputs_for(member, &inputs);
+        let members: Vec<Block> = (0..self.members.len()).into_par_iter().map(of_member).collect();
+        mean_of_members(self.encoding.targets(), &members)
+    }
+
     /// The outputs of every member for a state and an action: `[effects, 1, columns]` each.
     fn outputs(&self, state: &[f64], action: &[f64]) -> Vec<Block> {
         let inputs = self.inputs_of(&[(state, action)]);
@@ -239,8 +244,7 @@ impl WorldModel {
         let outputs = mean_of_members(self.encoding.targets(), members);
         let infer = |(at, step): (usize, &&Step)| {
             let others = others(&outputs, steps.len(), at);
-            let seen = [&step.action[..], &step.outcomes, &step.next];
-            self.inferred((&outputs, at), &others, seen, None)
+            self.inferred((&outputs, at), &others, step, None)
         };
         steps.iter().enumerate().map(infer).collect()
     }
@@ -258,8 +262,7 @@ impl WorldModel {
             let noise = match step {
                 Some(step) => {
                     let others = others(outputs, recorded, at);
-                    let seen = [&step.action[..], &step.outcomes, &step.next];
-                    let noise = self.inferred((outputs, at), &others, seen, Some(stream));
+                    let noise = self.inferred((outputs, at), &others, step, Some(stream));
                     at += 1;
                     noise
                 }
@@ -291,52 +294,43 @@ impl WorldModel {
         self.members[member].predict_under(inputs, &self.structure, part, &Tracker::unheard())
     }
 
-    /// The result of an action with this noise, from row `row` of some outputs.
-    fn predicted(&self, outputs: &Block, row: usize, action: &[f64], noise: &Noise) -> Prediction {
-        let no_noise = vec![0.0; self.noise_width()];
-        let values = noise.values().unwrap_or(&no_noise);
-        let (mut values, recorded_action) = values.split_at(values.len() - action.len());
-        let mut results = Vec::with_capacity(self.encoding.targets().len());
-        for (at, target) in self.encoding.targets().iter().enumerate() {
-            let distribution = target.head.distribution;
-            let parameters = target.head.parameters(outputs, row);
-            let (own, rest) = values.split_at(distribution.noises());
-            let (deviations, rest) = rest.split_at(DEVIATIONS);
-            values = rest;
-            results.push(match distribution.deviation(parameters) {
-                Some(deviation) => {
-                    let coupling = Coupling { recorded: deviations[0], least: deviations[1] };
-                    let relation = self.relation(target.effect, recorded_action, action);
-                    let carried = coupling.correlation(deviation, relation);
-                    let open = noise.open().map_or(0.0, |open| open[at]);
-                    let rest = (1.0 - carried * carried).max(0.0).sqrt();
-                    distribution.value(parameters, &[own[0] * carried + open * rest])
-                }
-                None => distribution.value(parameters, own),
-            });
-        }
-        self.prediction(&results)
+    /// The results of actions with this noise, from the rows of some outputs.
+    fn predicted(
+        &self,
+        outputs: &Block,
+        situations: &[Situation<'_>],
+        noise: &[&Noise],
+    ) -> Vec<Prediction> {
+        let known = self.known(outputs, situations, noise);
+        let row = |(row, known): (usize, &Option<Vec<Known>>)| {
+            self.prediction(&self.values((outputs, row), noise[row], known.as_deref()))
+        };
+        known.iter().enumerate().map(row).collect()
     }
 
-    /// The noise of a recorded step (action, outcomes and next state): the median of what is possible, or
-    /// drawn from it. The step's own outputs come first, then those of every action in its state, each as
+    /// The noise of a recorded step: the median of what is possible, or drawn from it. The step's own outputs come first, then those of every action in its state, each as
     /// a block and a row.
     fn inferred(
         &self,
         (outputs, row): (&Block, usize),
         others: &[(&Block, usize)],
-        [action, outcomes, next]: [&[f64]; 3],
+        step: &Step,
         mut stream: Option<&mut Stream>,
     ) -> Noise {
         let mut noise = vec![0.0; self.noise_width()];
+        let mut labels = Vec::new();
         let mut at = 0;
         for (index, target) in self.encoding.targets().iter().enumerate() {
             let distribution = target.head.distribution;
             let parameters = target.head.parameters(outputs, row);
             let own = &mut noise[at..][..distribution.noises()];
             at += distribution.noises();
-            let observed = self.observed(target, outcomes, next);
+            let observed = self.observed(target, &step.outcomes, &step.next);
             let value = self.encoding.encode_target(index, observed, parameters);
+            if is_label(distribution) {
+                labels.push(single(value));
+                labels.extend_from_slice(parameters);
+            }
             match &mut stream {
                 Some(stream) => distribution.draw_noise_of(parameters, value, stream, own),
                 None => distribution.noise_of(parameters, value, own),
@@ -350,8 +344,8 @@ impl WorldModel {
             }
             at += DEVIATIONS;
         }
-        noise[at..].copy_from_slice(action);
-        Noise::of(noise)
+        let (state, action) = (step.state.clone(), step.action.clone());
+        Noise::of(noise).recorded_in(Recorded { state, action, labels })
     }
 
     /// Noise of a step that was not recorded. That of numbers is left open.
@@ -360,7 +354,7 @@ impl WorldModel {
         let mut at = 0;
         for target in self.encoding.targets() {
             let distribution = target.head.distribution;
-            if matches!(distribution, Distribution::Bernoulli | Distribution::Categorical(_)) {
+            if is_label(distribution) {
                 distribution.draw(stream, &mut noise[at..]);
             }
             at += distribution.noises() + DEVIATIONS;
@@ -377,31 +371,12 @@ impl WorldModel {
         }
     }
 
-    /// How two actions compare in the action variables that an effect depends on.
-    fn relation(&self, effect: usize, left: &[f64], right: &[f64]) -> Relation {
-        let schema = self.schema();
-        let parents = self.structure.parents(effect);
-        let mut relation = Relation::SameAction;
-        for (slot, _) in
-            schema.action_slots().zip(left.iter().zip(right)).filter(|(_, (l, r))| l != r)
-        {
-            // Variables are states, then actions, as causes are.
-            if parents.contains(&schema.slots()[slot].variable) {
-                if schema.variable_of(slot).kind.is_label() {
-                    return Relation::OtherAction;
-                }
-                relation = Relation::OtherStrength;
-            }
-        }
-        relation
-    }
-
     /// Numbers in the noise of a step: for every target its own noise and the deviations of its
-    /// [`Coupling`], then the action.
+    /// [`Coupling`](super::coupling::Coupling).
     fn noise_width(&self) -> usize {
         let heads = self.encoding.targets().iter().map(|target| &target.head);
         let own = heads.map(|Head { distribution, .. }| distribution.noises() + DEVIATIONS);
-        own.sum::<usize>() + self.schema().action_slots().len()
+        own.sum()
     }
 
     /// Outcomes and next state from the values of all targets, on their scales.

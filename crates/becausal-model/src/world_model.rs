@@ -20,6 +20,7 @@ use super::network::Sizes;
 use super::persistence::Persistence;
 use super::probe::Probe;
 use super::refit::structure_of;
+use super::shared_noise::SharedNoise;
 use super::structure::Structure;
 use super::train::{MemberReport, ModelParams, Training};
 
@@ -42,6 +43,8 @@ pub struct WorldModel {
     pub(super) sizes: Sizes,
     pub(super) members: Vec<Member>,
     pub(super) kept: Kept,
+    /// What the noise of one step says about another, where copies of the environment showed it.
+    pub(super) shared_noise: Option<Arc<SharedNoise>>,
 }
 
 /// The report of a fit.
@@ -139,8 +142,10 @@ impl WorldModel {
             .collect();
         let (members, reports) = fitted?.into_iter().unzip();
         let (sizes, encoding) = (params.sizes, Arc::clone(encoding));
+        let kept = Kept::default();
+        let shared_noise = None;
         let model =
-            Self { kind, encoding, structure, persistence, sizes, members, kept: Kept::default() };
+            Self { kind, encoding, structure, persistence, sizes, members, kept, shared_noise };
         Ok((model, FitReport { members: reports, held_out: data.split.held_out.clone() }))
     }
 

@@ -12,6 +12,7 @@ mod adam;
 mod block;
 mod distribution;
 mod gru;
+mod label;
 mod likelihood;
 mod linear;
 mod math;

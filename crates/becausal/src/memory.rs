@@ -47,7 +47,7 @@ pub(crate) fn check_training(
     // single precision for the networks.
     let sample = 12 * (numbers as u64 + 16);
     let samples = (settings.samples as u64).saturating_mul(sample);
-    let recorded = if settings.final_fit_steps > 0 { settings.final_rows } else { 0 };
+    let recorded = if settings.final_fit_steps > 0 { settings.explaining_rows() } else { 0 };
     let rows = settings.warm_up.saturating_add(settings.epoch_steps).saturating_add(recorded);
     let model = ModelParams {
         members: settings.members,

@@ -133,6 +133,8 @@ pub struct TrainSummary {
     pub real_steps: usize,
     /// Real steps recorded after the training, to explain it.
     pub recorded_steps: usize,
+    /// Steps in copies of the environment, and of the episodes that they were copied from, to try other actions.
+    pub forked_steps: usize,
     /// Epochs in all.
     pub epochs: usize,
     /// The real steps after which a policy reached what was asked for in two evaluations.
@@ -245,6 +247,7 @@ fn learn(mut run: TrainingRun, params: &TrainParams) -> Result<Trained, Error> {
     let summary = TrainSummary {
         real_steps: run.training.real_steps,
         recorded_steps: concluded.data.len() - run.training.data.len(),
+        forked_steps: concluded.forked_steps,
         epochs: run.training.epoch,
         reached_at: run.training.reached_at(),
         evaluated: run.training.evaluated,

@@ -223,6 +223,16 @@ impl Transitions {
         }
     }
 
+    /// Makes the next row that is pushed the first of an episode, which is of the same recording as the one before.
+    pub fn begin_stretch(&mut self) {
+        if self.starts.is_empty() {
+            self.begin_episode();
+        } else if self.starts.last() != Some(&self.len()) {
+            self.recordings.continued();
+            self.starts.push(self.len());
+        }
+    }
+
     /// Adds a transition to the current episode. Circular values are put on their circle.
     ///
     /// # Panics
@@ -459,6 +469,11 @@ impl Recordings {
     fn begin(&mut self) {
         self.of_episode.push(self.count);
         self.count += 1;
+    }
+
+    /// The next episode is of the same recording as the last.
+    fn continued(&mut self) {
+        self.of_episode.push(self.count.saturating_sub(1));
     }
 
     fn append(&mut self, other: &Self) {
