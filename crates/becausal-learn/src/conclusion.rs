@@ -38,8 +38,8 @@ impl Training {
         evaluate(self.best_agent(), &self.environment, episodes, self.seed, &[key])
     }
 
-    /// Prepares explanations: records `final_rows` more steps of the best agent, tries other actions in `final_forks`
-    /// states, finds the graph from all rows, and fits a world model to them, with held-out episodes and pruning.
+    /// Prepares explanations: records `final_rows` more steps of the best agent, tries other actions and other values in
+    /// `final_forks` states, finds the graph from all rows, and fits a world model to them, with held-out episodes and pruning.
     ///
     /// The rows of the training are of agents that knew less, and an agent that always does the same in a
     /// state never shows what another action would do there. So the steps that are recorded now explore.
@@ -115,6 +115,8 @@ impl Training {
         let params = ForkParams {
             states: self.settings.final_forks,
             actions: FORK_ACTIONS,
+            changes: self.settings.final_changes,
+            values: Some(&self.data),
             horizon: FORK_STEPS,
             longest_episode: match self.settings.longest_episode {
                 0 => MAX_EPISODE_STEPS,

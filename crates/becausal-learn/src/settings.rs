@@ -33,7 +33,8 @@ impl Settings {
     /// The most rows that are recorded at the end, for explanations.
     #[must_use]
     pub fn explaining_rows(&self) -> usize {
-        let forked = self.final_forks.saturating_mul(FORK_ACTIONS * FORK_STEPS);
+        let courses = self.final_changes.saturating_add(FORK_ACTIONS);
+        let forked = self.final_forks.saturating_mul(courses.saturating_mul(FORK_STEPS));
         self.final_rows.saturating_add(forked)
     }
 
@@ -181,9 +182,11 @@ settings! {
     final_fit_steps: usize = 2000,
     /// Real steps recorded at the end for explanations, beside those of the training; 0 for none.
     final_rows: usize = 20_000,
-    /// States in which the other actions are tried at the end, for explanations, in copies of the environment that meet
-    /// the same noise; 0 for none.
+    /// States in which other actions are tried at the end, for explanations, in copies of the environment that meet the
+    /// same noise; 0 for none.
     final_forks: usize = 0,
+    /// Changes of each of these states that are tried as well, where the environment can be put into a state.
+    final_changes: usize = 0,
 }
 
 /// Settings that trainings of earlier versions have in their records.
@@ -351,6 +354,7 @@ impl Settings {
             ("final_episodes", self.final_episodes, 1_000_000),
             ("final_rows", self.final_rows, 1_000_000_000),
             ("final_forks", self.final_forks, 10_000_000),
+            ("final_changes", self.final_changes, 1000),
         ];
         if let Some((name, given, most)) = limited.iter().find(|(_, given, most)| given > most) {
             return Err(wrong(format!("`{name}` is {given}, expected at most {most}")));

@@ -22,6 +22,10 @@ use super::world_model::{WorldModel, index};
 /// Pairs of a training step.
 const BATCH: usize = 256;
 
+/// How often a network sees every pair, at most, and the steps that even the fewest pairs are worth.
+const PASSES: usize = 16;
+const LEAST_STEPS: usize = 500;
+
 /// How often a network is compared with the best one so far.
 const CHECKS: usize = 20;
 
@@ -37,7 +41,7 @@ const CHUNK: usize = 128;
 /// How networks are taught what the noise of one step says about another.
 #[derive(Debug, Clone)]
 pub struct NoiseLessonParams {
-    /// Training steps of each network.
+    /// Training steps of each network, at most. Few pairs need fewer.
     pub steps: usize,
     /// The seed of all that is random.
     pub seed: u64,
@@ -89,7 +93,8 @@ impl WorldModel {
         }
         let lesson = Lesson::new(&sorted, learned, held_out);
         let rule = lesson.score(Said::ByRule);
-        let steps = params.steps;
+        let enough = (PASSES * lesson.learned.len()).div_ceil(BATCH).max(LEAST_STEPS);
+        let steps = params.steps.min(enough);
         let tracker = Tracker::begin(&params.progress, "share noise", "steps", steps * MEMBERS);
         let teach = |member: usize| {
             let mut stream = Stream::keyed(params.seed, &[index(member)]);

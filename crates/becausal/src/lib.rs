@@ -92,7 +92,8 @@ pub use recipe::{Made, Recipe};
 pub use record::{FitRecord, Record, option, quoted, quoted_path};
 pub use report::{ReportPage, ReportParams};
 pub use run::{
-    Complete, FoundDecision, OpenParams, RealCourse, Run, RunScores, ScoredOn, Source, TurningPoint,
+    Complete, FoundDecision, OpenParams, RealCourse, Run, RunScores, ScoredOn, Source, TryParams,
+    TurningPoint,
 };
 pub use saved_policy::{PolicyOwner, read_policy};
 pub use train::{TrainParams, TrainSummary, Trained, resume, resume_policy, train, train_policy};

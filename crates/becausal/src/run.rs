@@ -31,6 +31,7 @@ mod questions;
 mod replays;
 mod train_config;
 mod training_run;
+mod tries;
 
 pub use claim::Claim;
 pub use crc32c::masked;
@@ -42,6 +43,7 @@ pub use metrics::Metrics;
 pub use replays::{RealCourse, Source};
 pub use train_config::TrainConfig;
 pub use training_run::{Saved, TrainError, TrainingRun};
+pub use tries::TryParams;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The same moment twice: an environment that is copied, and takes another action while it meets the same noise.
+//! The same moment twice: an environment that is copied, and takes another action, or continues from a changed state, while
+//! it meets the same noise.
 
 use std::sync::Arc;
 
@@ -11,11 +12,11 @@ use crate::data::{Coverage, Transitions};
 use crate::policy::Policy;
 use crate::progress::{Listener, Tracker};
 use crate::random::Stream;
-use crate::schema::Schema;
+use crate::schema::{Role, Schema, Variable};
 use crate::trajectory::{Step, Trajectory};
 
-/// Two courses from the same state with the same noise: what happened, and what happened in a copy of the environment
-/// that took another action.
+/// Two courses with the same noise: what happened, and what happened in a copy of the environment that took another
+/// action, or began in a changed state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fork {
     /// What happened.
@@ -28,11 +29,15 @@ pub struct Fork {
 
 /// How forks are recorded.
 #[derive(Debug, Clone)]
-pub struct ForkParams {
-    /// States in which other actions are tried: half of them drawn evenly over the kinds of states, half from all steps.
+pub struct ForkParams<'a> {
+    /// States in which something else is tried: half of them drawn evenly over the kinds of states, half from all steps.
     pub states: usize,
     /// The most other actions that are tried in a state.
     pub actions: usize,
+    /// The most changes of a state that are tried, where the environment can be [put into](Environment::set_state) it.
+    pub changes: usize,
+    /// Rows whose values a state variable is changed to.
+    pub values: Option<&'a Transitions>,
     /// How many steps a copy is followed.
     pub horizon: usize,
     /// The most steps of an episode.
@@ -90,7 +95,7 @@ impl Forks {
 pub fn forks<E: Environment>(
     environment: &E,
     policy: &dyn Policy,
-    params: &ForkParams,
+    params: &ForkParams<'_>,
 ) -> Result<Option<Forks>, EnvironmentError> {
     let episodes = params.states.div_ceil(STATES_OF_EPISODE);
     let tracker = Tracker::begin(&params.progress, "try", "episodes", 2 * episodes);
@@ -133,7 +138,7 @@ pub fn forks<E: Environment>(
     Ok((!tracker.is_stopped()).then_some(Forks { forks, steps }))
 }
 
-impl ForkParams {
+impl ForkParams<'_> {
     fn stream(&self, purpose: u32, episode: usize) -> Stream {
         let episode = u32::try_from(episode).unwrap_or(u32::MAX);
         Stream::keyed(self.seed, &[purpose, episode])
@@ -141,7 +146,7 @@ impl ForkParams {
 }
 
 /// The steps of each episode in which other actions are tried, in order. One may be drawn twice.
-fn places(schema: &Arc<Schema>, played: &[Trajectory], params: &ForkParams) -> Vec<Vec<usize>> {
+fn places(schema: &Arc<Schema>, played: &[Trajectory], params: &ForkParams<'_>) -> Vec<Vec<usize>> {
     let mut steps = Transitions::new(schema.clone());
     // An episode may be over before its first step.
     let lasting: Vec<usize> = (0..played.len()).filter(|&at| !played[at].is_empty()).collect();
@@ -166,25 +171,58 @@ fn places(schema: &Arc<Schema>, played: &[Trajectory], params: &ForkParams) -> V
     places
 }
 
-/// What follows from some other actions where the environment stands, before `step` is taken.
+/// What follows from some other actions, and from some changes of the state, where the environment stands before `step`
+/// is taken.
 fn others<E: Environment>(
     environment: &E,
     policy: &dyn Policy,
     step: &Step,
-    params: &ForkParams,
+    params: &ForkParams<'_>,
     stream: &mut Stream,
 ) -> Result<Vec<Trajectory>, EnvironmentError> {
     let schema = environment.schema();
     let actions = other_actions(schema, &step.action, stream)?;
-    let order = stream.permutation(actions.len());
-    let follow = |at: usize| {
+    let follow = |mut copy: E, action: &[f64]| {
         let mut actor = |step: usize, state: &[f64]| {
-            Some(if step == 0 { actions[at].clone() } else { policy.mode(state) })
+            Some(if step == 0 { action.to_vec() } else { policy.mode(state) })
         };
-        let mut copy = environment.clone();
         rollout(&mut copy, Trajectory::begin(schema), params.horizon, &mut actor)
     };
-    order.into_iter().take(params.actions).map(follow).collect()
+    let mut found = Vec::new();
+    for at in stream.permutation(actions.len()).into_iter().take(params.actions) {
+        found.push(follow(environment.clone(), &actions[at])?);
+    }
+    for change in 0..params.changes {
+        let Some(state) = params.values.and_then(|rows| changed(schema, &step.state, rows, stream))
+        else {
+            continue;
+        };
+        // Every other one also takes another action: a state that is hardly ever met shows little of what actions do there.
+        let other = change % 2 == 1 && !actions.is_empty();
+        let action = if other { &actions[stream.below(actions.len())] } else { &step.action };
+        let mut copy = environment.clone();
+        if copy.set_state(&state) {
+            found.push(follow(copy, action)?);
+        }
+    }
+    Ok(found)
+}
+
+/// A state in which one variable has the value of another row; `None` where that is the same value.
+fn changed(
+    schema: &Schema,
+    state: &[f64],
+    rows: &Transitions,
+    stream: &mut Stream,
+) -> Option<Vec<f64>> {
+    let sizes: Vec<usize> = schema.of_role(Role::State).map(Variable::elements).collect();
+    let (row, variable) = (stream.below(rows.len().max(1)), stream.below(sizes.len().max(1)));
+    let first: usize = sizes[..variable].iter().sum();
+    let mut changed = state.to_vec();
+    for slot in first..first + sizes.get(variable)? {
+        changed[slot] = rows.column(schema.state_slots().start + slot).get(row);
+    }
+    (changed != state).then_some(changed)
 }
 
 /// Every other action; of actions that are numbers their bounds and middles, and as many drawn ones.
@@ -247,6 +285,11 @@ mod tests {
             &self.state
         }
 
+        fn set_state(&mut self, state: &[f64]) -> bool {
+            self.state = state.to_vec();
+            state[0].abs() <= 6.0
+        }
+
         fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
             self.state[0] += action[0] - 1.0 + 0.3 * self.stream.normal();
             let terminated = self.state[0].abs() > 6.0;
@@ -261,10 +304,12 @@ mod tests {
         }
     }
 
-    fn params(states: usize) -> ForkParams {
+    fn params(states: usize) -> ForkParams<'static> {
         ForkParams {
             states,
             actions: 2,
+            changes: 0,
+            values: None,
             horizon: 4,
             longest_episode: 30,
             seed: 3,
@@ -304,6 +349,37 @@ mod tests {
         }
         let lengths = found.forks.iter().map(|fork| fork.other.len());
         assert!(lengths.clone().all(|length| length <= 4) && lengths.max() == Some(4));
+    }
+
+    #[test]
+    fn a_changed_state_takes_the_values_of_other_rows_where_that_is_possible() {
+        let walk = Walk::new();
+        let policy = RandomPolicy::new(walk.schema.clone()).expect("a policy");
+        let mut rows = Transitions::new(walk.schema.clone());
+        for x in [4.0, -5.0, 7.0] {
+            rows.push(&crate::data::Row {
+                state: &[x],
+                action: &[0.0],
+                outcomes: &[],
+                next: &[x],
+                reward: 0.0,
+                terminated: false,
+                truncated: false,
+            });
+        }
+        let params = ForkParams { actions: 0, changes: 6, values: Some(&rows), ..params(40) };
+        let found = forks(&walk, &policy, &params).expect("possible actions").expect("not stopped");
+        // A third of the values is beyond the end of the walk.
+        assert!((130..190).contains(&found.forks.len()), "{}", found.forks.len());
+        let begun = |fork: &Fork| fork.other.steps()[0].clone();
+        assert!(found.forks.iter().all(|fork| [4.0, -5.0].contains(&begun(fork).state[0])));
+        let own = |fork: &&Fork| begun(fork).action == fork.recorded[0].action;
+        let share = found.forks.iter().filter(own).count() as f64 / found.forks.len() as f64;
+        assert!((0.4..0.6).contains(&share), "{share}");
+        for fork in &found.forks {
+            let noise = |step: &Step| step.next[0] - step.state[0] - (step.action[0] - 1.0);
+            assert!((noise(&fork.recorded[0]) - noise(&begun(fork))).abs() < 1e-12);
+        }
     }
 
     #[test]

@@ -113,6 +113,8 @@ fn forked(states: usize, seed: u64) -> Vec<Fork> {
     let params = ForkParams {
         states,
         actions: 2,
+        changes: 0,
+        values: None,
         horizon: 2,
         longest_episode: LONGEST,
         seed,

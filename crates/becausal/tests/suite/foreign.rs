@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use becausal::data::Values;
 use becausal::env::{EnvironmentError, Options, find, record_at_random};
 use becausal::{
-    Ask, AuditParams, FitParams, OpenParams, Policy, ReadParams, Run, Schema, Stream, assemble,
+    Ask, AuditParams, FitParams, OpenParams, Policy, ReadParams, Run, Schema, Stream, TryParams,
+    assemble,
 };
 
 /// Always goes left; fails once it was asked too often.
@@ -81,6 +82,31 @@ fn what_an_agent_could_not_answer_is_no_answer() {
         let words = error.expect_err("it failed").to_string();
         assert_eq!(words, "the policy: lost its patience");
     }
+}
+
+#[test]
+fn other_actions_are_tried_in_copies_of_the_environment() {
+    let run = cart();
+    let missing = run.clone().try_others(&TryParams::default()).map(|_| ());
+    let words = missing.expect_err("no policy").to_string();
+    assert!(words.starts_with("this run has no policy"), "{words}");
+    let hasty = run.clone().with_policy(Left::new(&run, 10)).expect("the same variables");
+    let failed = hasty.try_others(&TryParams::default().states(8)).map(|_| ());
+    assert_eq!(failed.expect_err("it failed").to_string(), "the policy: lost its patience");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run");
+    run.save(&path).expect("written");
+    let run = Run::open(&path).expect("a run");
+    let patient = run.clone().with_policy(Left::new(&run, usize::MAX)).expect("a run");
+    let tried = patient.clone().try_others(&TryParams::default().states(40)).expect("tried");
+    assert!(patient.path().is_some() && tried.path().is_none());
+    // Nothing in CartPole is random: what the model gets wrong is all that there is to learn.
+    let error = |run: &Run| {
+        let params = AuditParams { states: 40, horizon: 3, seed: 9, ..AuditParams::default() };
+        run.audit(&params).expect("an audit").change_error
+    };
+    let (before, after) = (error(&patient), error(&tried));
+    assert!(after < 0.8 * before, "{before:?} {after:?}");
 }
 
 #[test]
