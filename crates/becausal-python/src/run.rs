@@ -6,7 +6,7 @@ use std::sync::Arc;
 use becausal::env::AnyEnvironment;
 use becausal::progress::{Advance, Listener};
 use becausal::text::counted;
-use becausal::{Answer, Ask, AuditParams, Error, Record, ReportParams, Run, Worth};
+use becausal::{Answer, Ask, AuditParams, Error, Record, ReportParams, Run, TryParams, Worth};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -343,6 +343,27 @@ impl PyRun {
         let moment = question::moment(&self.run, moment)?;
         let change = question::change(change)?;
         self.answer(py, |run| run.what_if(&moment, &change, &ask))
+    }
+
+    /// The same run, whose model has seen other actions tried in copies of the environment, which meet the same noise. No
+    /// log shows what noise under one action says about noise under another; with this, answers know. It needs the agent and the
+    /// environment. Copies of a Gymnasium environment are made by replaying its episodes, so this may take minutes.
+    #[pyo3(
+        signature = (*, states=2000, seed=Seed(0), progress=None),
+        text_signature = "($self, *, states=2000, seed=0, progress=None)"
+    )]
+    fn try_others(
+        &self,
+        py: Python<'_>,
+        states: usize,
+        seed: Seed,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let run = self.ask(py, progress, move |run, progress| {
+            let params = TryParams::default().states(states).seed(seed.0).progress(progress);
+            run.clone().try_others(&params)
+        })?;
+        Ok(Self { run: Arc::new(run), callbacks: Arc::clone(&self.callbacks) })
     }
 
     /// How often the answers hold in the environment: under the agent's policy if it is known, otherwise

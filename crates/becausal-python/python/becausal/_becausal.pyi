@@ -242,6 +242,9 @@ class Run:
     def until_action(
         self, moment: _Moment, action: Optional[_Change] = None
     ) -> Optional[dict[str, Any]]: ...
+    def try_others(
+        self, *, states: int = 2000, seed: int = 0, progress: _Progress = None
+    ) -> Run: ...
     def audit(
         self,
         *,

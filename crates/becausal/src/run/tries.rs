@@ -1,8 +1,8 @@
 //! What copies of the environment show that no log can show.
 
+use becausal_core::Stream;
 use becausal_core::env::{ForkParams, MAX_EPISODE_STEPS, forks};
 use becausal_core::progress::{Listener, Progress};
-use becausal_core::Stream;
 use becausal_model::{FitError, NoiseLessonParams};
 
 use super::Run;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use becausal::data::Values;
 use becausal::env::{EnvironmentError, Options, find, record_at_random};
+use becausal::explain::Measure;
 use becausal::{
     Ask, AuditParams, FitParams, OpenParams, Policy, ReadParams, Run, Schema, Stream, TryParams,
     assemble,
@@ -103,7 +104,8 @@ fn other_actions_are_tried_in_copies_of_the_environment() {
     // Nothing in CartPole is random: what the model gets wrong is all that there is to learn.
     let error = |run: &Run| {
         let params = AuditParams { states: 40, horizon: 3, seed: 9, ..AuditParams::default() };
-        run.audit(&params).expect("an audit").change_error
+        let audit = run.audit(&params).expect("an audit");
+        audit.explanations.by_kind.value(Measure::ChangeError).expect("changes")
     };
     let (before, after) = (error(&patient), error(&tried));
     assert!(after < 0.8 * before, "{before:?} {after:?}");
