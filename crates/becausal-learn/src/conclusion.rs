@@ -105,6 +105,9 @@ impl Training {
             ..NoiseLessonParams::default()
         };
         model.learn_shared_noise(&forks.forks, &params);
+        if !forks.forks.is_empty() {
+            model.describe(&self.data);
+        }
         self.graph = Some(graph);
         self.model = Some(model);
         Ok(())

@@ -105,6 +105,22 @@ impl Encoding {
         Self { schema, plain, inputs, magnitudes, seen, targets }
     }
 
+    /// Takes from these rows which values there are and how far they are spread. What networks read and predict stays as it
+    /// is.
+    pub fn describe(&mut self, data: &Transitions) {
+        let other = Self::of(data, self.plain, &Tracker::unheard());
+        let first = self.schema.state_slots().start;
+        for (slot, seen) in other.seen.into_iter().enumerate() {
+            // Values on a circle are put near the mean of the rows that were learned from.
+            if self.schema.variable_of(first + slot).kind.circle().is_none() {
+                self.seen[slot] = seen;
+            }
+        }
+        for (target, other) in self.targets.iter_mut().zip(other.targets) {
+            target.spread = other.spread;
+        }
+    }
+
     /// An encoding from the numbers in a file; `None` if their number does not match the schema, or they are
     /// invalid.
     #[must_use]

@@ -168,6 +168,7 @@ impl WorldModel {
 }
 
 /// Who says what the noise of a step is.
+#[derive(Clone, Copy)]
 enum Said<'a> {
     /// The rule, and of labels the step alone.
     ByRule,
@@ -224,7 +225,7 @@ impl Lesson {
             let rows: Vec<&Row> = (0..BATCH).map(draw).collect();
             let mut tape = Tape::recording(&parameters, pool);
             let outputs = self.outputs(&mut tape, &network, &rows);
-            let answers = tape.input(self.answers(&rows));
+            let answers = tape.input(Self::answers(&rows));
             let loss = self.likelihood.loss(&mut tape, outputs, answers);
             gradients.clear();
             tape.backward(loss, &mut gradients);
@@ -264,7 +265,7 @@ impl Lesson {
     }
 
     /// What is to be learned of some rows: `[numbers and labels, rows, 1]`.
-    fn answers(&self, rows: &[&Row]) -> Block {
+    fn answers(rows: &[&Row]) -> Block {
         let heads = rows[0].answers.len();
         let values = (0..heads).flat_map(|at| rows.iter().map(move |row| row.answers[at]));
         Block::new(Shape::new(heads, rows.len(), 1), values.collect())
@@ -274,7 +275,7 @@ impl Lesson {
     fn score(&self, said: Said<'_>) -> f64 {
         let of = |rows: &[Row]| {
             let rows: Vec<&Row> = rows.iter().collect();
-            let answers = self.answers(&rows);
+            let answers = Self::answers(&rows);
             let each = match said {
                 Said::By(parameters, network) => {
                     let mut tape = Tape::computing(parameters, Pool::default());

@@ -57,6 +57,12 @@ pub struct FitReport {
 }
 
 impl WorldModel {
+    /// Measures by these rows what a noticeable change is, which values a variable usually has, and what is beyond
+    /// the data: rows that were only made to learn from should not decide that.
+    pub fn describe(&mut self, data: &Transitions) {
+        Arc::make_mut(&mut self.encoding).describe(data);
+    }
+
     /// Fits a world model to data.
     ///
     /// Some episodes are held out. Each member is trained on its own bootstrap sample of the

@@ -215,12 +215,16 @@ fn changed(
     rows: &Transitions,
     stream: &mut Stream,
 ) -> Option<Vec<f64>> {
+    if rows.is_empty() {
+        return None;
+    }
     let sizes: Vec<usize> = schema.of_role(Role::State).map(Variable::elements).collect();
-    let (row, variable) = (stream.below(rows.len().max(1)), stream.below(sizes.len().max(1)));
+    let (row, variable) = (stream.below(rows.len()), stream.below(sizes.len()));
     let first: usize = sizes[..variable].iter().sum();
+    let slots = schema.state_slots().skip(first).take(sizes[variable]);
     let mut changed = state.to_vec();
-    for slot in first..first + sizes.get(variable)? {
-        changed[slot] = rows.column(schema.state_slots().start + slot).get(row);
+    for (value, slot) in changed[first..].iter_mut().zip(slots) {
+        *value = rows.column(slot).get(row);
     }
     (changed != state).then_some(changed)
 }
@@ -231,18 +235,16 @@ fn other_actions(
     taken: &[f64],
     stream: &mut Stream,
 ) -> Result<Vec<Vec<f64>>, EnvironmentError> {
-    let mut actions = match every_action(schema, MAX_ACTIONS) {
-        Some(all) => all,
-        None => {
-            let mut actions = typical_actions(schema, MAX_ACTIONS);
-            for _ in 0..actions.len().max(1) {
-                let mut drawn = taken.to_vec();
-                random_action(schema, stream, &mut drawn)?;
-                actions.push(drawn);
-            }
-            actions
+    let mut actions = typical_actions(schema, MAX_ACTIONS);
+    if let Some(all) = every_action(schema, MAX_ACTIONS) {
+        actions = all;
+    } else {
+        for _ in 0..actions.len().max(1) {
+            let mut drawn = taken.to_vec();
+            random_action(schema, stream, &mut drawn)?;
+            actions.push(drawn);
         }
-    };
+    }
     actions.retain(|action| action != taken);
     Ok(actions)
 }

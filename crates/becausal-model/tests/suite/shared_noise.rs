@@ -171,7 +171,9 @@ fn what_a_recorded_step_leaves_open_is_still_drawn() {
         let (push, flag) = Gusts::effect(way, 0.5, 0.2);
         let step = Step::new(model.schema(), [&state, &action, &[], &[push, flag]], None);
         let drawn = model.possible_noise(&[Some(&step)], 40, 3).drawn;
-        let ask = |noise: &Vec<_>| model.steps_of(0, &[state.clone()], &[vec![2.0]], &[&noise[0]]);
+        let ask = |noise: &Vec<_>| {
+            model.steps_of(0, std::slice::from_ref(&state), &[vec![2.0]], &[&noise[0]])
+        };
         let values: Vec<f64> = drawn[0].iter().map(|noise| ask(noise)[0].next[0]).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         values.iter().map(|value| (value - mean).abs()).sum::<f64>() / values.len() as f64
