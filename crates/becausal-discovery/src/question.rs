@@ -204,17 +204,12 @@ impl Question<'_> {
         let folds = [0, 1].map(|number| {
             let sizes = &self.folds[number].held_out_sizes;
             let (products, own) = of(&tested[number]);
-            let units: Vec<usize> = (0..sizes.len()).filter(|&unit| sizes[unit] > 0.0).collect();
-            let beyond = |&unit: &usize| {
-                products.reduced[unit]
-                    - margin * sizes[unit]
-                    - own * tested[number].own_losses[unit]
-            };
-            UnitSums {
-                sums: units.iter().map(beyond).collect(),
-                noise: units.iter().map(|&unit| products.full[unit]).collect(),
-                units,
+            let mut sums = UnitSums::default();
+            for unit in (0..sizes.len()).filter(|&unit| sizes[unit] > 0.0) {
+                let margin = margin * sizes[unit] + own * tested[number].own_losses[unit];
+                sums.push(unit, [products.reduced[unit], margin, products.full[unit]]);
             }
+            sums
         });
         self.frame.units.p_value(&folds, &self.frame.thresholds)
     }
