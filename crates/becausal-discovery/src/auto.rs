@@ -13,7 +13,8 @@ use super::finding::{Finding, Findings};
 use super::fold::{Effort, Fold};
 use super::frame::Frame;
 use super::memory::is_remembered;
-use super::question::{Answer, Gain, Question};
+use super::part::Gain;
+use super::question::{Answer, Question};
 use super::remainder::Parts;
 use super::target::Target;
 use becausal_core::progress::Tracker;
@@ -129,7 +130,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Tests every pair; gives the findings, the loss of each target with all inputs, and whether the
+    /// Tests every pair; gives the findings, the losses of each target with all inputs in every part, and whether the
     /// residuals of each output show a hidden state. The p-value of a vector or a category is that of its
     /// best element times the number of elements (Bonferroni).
     fn pairs(
@@ -137,9 +138,9 @@ impl<'a> Engine<'a> {
         folds: &[Fold; 2],
         others: &Others,
         watch: &Tracker<'_>,
-    ) -> (Vec<Vec<Finding>>, Vec<f64>, Vec<bool>) {
+    ) -> (Vec<Vec<Finding>>, Vec<Vec<f64>>, Vec<bool>) {
         let frame = self.frame;
-        let tested: Vec<Option<(Vec<Finding>, f64, bool)>> = (0..self.owners.len())
+        let tested: Vec<Option<(Vec<Finding>, Vec<f64>, bool)>> = (0..self.owners.len())
             .into_par_iter()
             .map(|index| {
                 if watch.is_stopped() {
@@ -156,7 +157,7 @@ impl<'a> Engine<'a> {
             })
             .collect();
         let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
-        let mut losses = vec![0.0; self.owners.len()];
+        let mut losses = vec![Vec::new(); self.owners.len()];
         let mut remembered = vec![false; frame.outputs.len()];
         for (index, (tested, &output)) in tested.into_iter().zip(&self.owners).enumerate() {
             let Some((findings, loss, is_remembered)) = tested else {
@@ -173,11 +174,7 @@ impl<'a> Engine<'a> {
                     continue;
                 }
                 pair.copy = pair.copy.or(finding.copy);
-                pair.strength = pair.strength.max(finding.strength);
-                pair.gain = pair.gain.max(finding.gain);
-                pair.most = pair.most.max(finding.most);
-                pair.p = pair.p.min(finding.p);
-                pair.is_slow |= finding.is_slow;
+                pair.gain = pair.gain.or(finding.gain, &frame.thresholds);
                 if finding.hint.as_ref().map_or(1.0, |hint| hint.p)
                     < pair.hint.as_ref().map_or(1.0, |hint| hint.p)
                 {
@@ -197,8 +194,8 @@ impl<'a> Engine<'a> {
         self.owners.iter().filter(|&&owner| owner == output).count() as f64
     }
 
-    /// The findings about one target, its loss with all inputs, and whether its residuals show a hidden
-    /// state. `elements` is the number of targets of its effect.
+    /// The findings about one target, its loss with all inputs in every part, and whether its residuals show a
+    /// hidden state. `elements` is the number of targets of its effect.
     fn ask(
         &self,
         index: usize,
@@ -206,16 +203,17 @@ impl<'a> Engine<'a> {
         folds: &[Fold; 2],
         others: &Others,
         watch: &Tracker<'_>,
-    ) -> (Vec<Finding>, f64, bool) {
+    ) -> (Vec<Finding>, Vec<f64>, bool) {
         let allowed = &self.allowed[self.owners[index]];
         let drops = self.drops(allowed);
         let question = self.question(index, allowed, &drops, folds, watch);
         let answer = question.answer();
-        let mut findings = findings(allowed, &drops, &answer.gains, elements);
+        let gains: Vec<Gain> = (0..drops.len()).map(|drop| answer.gain(drop, self.frame)).collect();
+        let mut findings = findings(allowed, &drops, &gains, elements);
         self.hint(&mut findings, allowed, &answer, others, elements);
         let floor = question.floor();
         let parts = Parts::of(self.frame, &answer.residuals, answer.clip, floor);
-        let p_values: Vec<f64> = findings.iter().map(|finding| finding.p).collect();
+        let p_values: Vec<f64> = findings.iter().map(|finding| finding.gain.p).collect();
         let may_gate = |input: usize| {
             let place = allowed.iter().position(|&other| other == input);
             self.frame.inputs[input].role == Role::Action
@@ -226,7 +224,7 @@ impl<'a> Engine<'a> {
         }
         let is_remembered = !answer.is_own_error(self.frame)
             && is_remembered(self.frame, &answer.residuals, answer.clip);
-        (findings, answer.loss, is_remembered)
+        (findings, answer.parts.iter().map(|part| part.loss).collect(), is_remembered)
     }
 
     /// The drops: each input alone, then each input that has a copy together with the copy.
@@ -326,11 +324,7 @@ fn findings(
         .iter()
         .zip(gains)
         .map(|(&input, gain)| Finding {
-            p: (gain.p * elements).min(1.0),
-            strength: gain.strength,
-            gain: gain.size,
-            most: gain.most,
-            is_slow: gain.is_slow,
+            gain: Gain { p: (gain.p * elements).min(1.0), ..*gain },
             copy: together(input),
             ..Finding::NOTHING
         })

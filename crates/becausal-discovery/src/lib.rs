@@ -39,6 +39,7 @@ mod grower;
 mod json;
 mod memory;
 mod model;
+mod part;
 mod proxies;
 mod question;
 mod reason;
