@@ -12,8 +12,8 @@ use super::extremes::{EndResiduals, Extremes, Hint, decorrelation_lag};
 use super::finding::{Finding, Findings};
 use super::fold::{Effort, Fold};
 use super::frame::Frame;
+use super::gains::{Gain, Gains};
 use super::memory::is_remembered;
-use super::part::Gain;
 use super::question::{Answer, Question};
 use super::remainder::Parts;
 use super::target::Target;
@@ -208,7 +208,9 @@ impl<'a> Engine<'a> {
         let drops = self.drops(allowed);
         let question = self.question(index, allowed, &drops, folds, watch);
         let answer = question.answer();
-        let gains: Vec<Gain> = (0..drops.len()).map(|drop| answer.gain(drop, self.frame)).collect();
+        let thresholds = &self.frame.thresholds;
+        let gains: Vec<Gain> =
+            (0..drops.len()).map(|drop| Gains::decisive(&answer.parts, drop, thresholds)).collect();
         let mut findings = findings(allowed, &drops, &gains, elements);
         self.hint(&mut findings, allowed, &answer, others, elements);
         let floor = question.floor();

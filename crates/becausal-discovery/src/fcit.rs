@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::finding::{Finding, Findings};
 use super::frame::Frame;
-use super::part::Gain;
+use super::gains::Gain;
 use super::student::mean_above_zero;
 use super::table::Table;
 use super::tree::Tree;

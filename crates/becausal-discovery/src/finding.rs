@@ -1,7 +1,7 @@
 //! What a test found out about a pair, before any threshold is applied.
 
 use super::extremes::Hint;
-use super::part::Gain;
+use super::gains::Gain;
 use super::remainder::Remainder;
 
 /// The evidence for one pair.

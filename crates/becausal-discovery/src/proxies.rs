@@ -9,7 +9,7 @@ use super::auto::Engine;
 use super::boost::Growth;
 use super::finding::Finding;
 use super::fold::Effort;
-use super::part::Gain;
+use super::gains::Gain;
 use super::question::{Answer, Question};
 use becausal_core::progress::Tracker;
 
@@ -22,9 +22,6 @@ const MAX_SHARE_OF_QUARTER_GAIN: f64 = 0.35;
 
 /// It must also leave less than this share of the usual gain. Chosen in the same way.
 const MAX_SHARE_OF_USUAL_GAIN: f64 = 0.75;
-
-/// Only a pair with at most this p-value may be flagged.
-const MAX_SUSPECT_P: f64 = 0.001;
 
 impl Engine<'_> {
     /// Asks about suspected edges again: with a quarter of the rows, and more thoroughly with all of them.
@@ -41,9 +38,7 @@ impl Engine<'_> {
     ) {
         let suspected = |output: usize, input: usize| {
             let pair: &Finding = &pairs[output][input];
-            pair.gain.p <= MAX_SUSPECT_P
-                && pair.gain.strength >= self.frame.thresholds.min_strength
-                && unexplained[input] < MAX_PROXY_UNEXPLAINED
+            pair.gain.is_edge(&self.frame.thresholds) && unexplained[input] < MAX_PROXY_UNEXPLAINED
         };
         let suspects: Vec<Vec<usize>> = (0..pairs.len())
             .map(|output| (0..unexplained.len()).filter(|&i| suspected(output, i)).collect())
@@ -85,9 +80,9 @@ impl Engine<'_> {
                 let pair = &mut pairs[output][input];
                 let part = pair.gain.part;
                 let [little, much] = [&little, &much].map(|answer| &answer.parts[part]);
-                let gain = much.gains[place];
+                let gain = much.of_drops[place];
                 // Predicting the mean gives a loss of the variance; no model needs to be worse.
-                let before = little.gains[place].size.min(little.variance - little.loss);
+                let before = little.of_drops[place].size.min(little.variance - little.loss);
                 let usual_gain = pair.gain.size;
                 let remaining = usual_gain.min(much.loss + gain.size - usual[index][part]);
                 let limit =
@@ -103,6 +98,10 @@ impl Engine<'_> {
                 let pair = &mut pairs[output][input];
                 pair.gain.p = pair.gain.p.max(thorough.p);
                 pair.gain.strength = pair.gain.strength.min(thorough.strength);
+                // In a group the models of all rows are less exact, and more may only stand for others.
+                if pair.proxy && pair.gain.part > 0 {
+                    pair.gain.strength = 0.0;
+                }
                 // What is too weak for an edge needs no flag.
                 pair.proxy &= pair.gain.strength >= self.frame.thresholds.min_strength;
             }

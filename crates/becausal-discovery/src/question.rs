@@ -14,8 +14,9 @@ use super::boost::Growth;
 use super::extremes::Extremes;
 use super::fold::Fold;
 use super::frame::Frame;
+use super::gains::{Gain, Gains};
 use super::model::Model;
-use super::part::{Gain, Part, Products, Sums};
+use super::sums::{Products, Sums};
 use super::target::Target;
 use super::units::UnitSums;
 use becausal_core::progress::Tracker;
@@ -61,7 +62,7 @@ pub(super) struct Question<'a> {
 /// The gains of all drops, and the residuals.
 pub(super) struct Answer {
     /// All rows, then the groups of rows, if there are any.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Gains>,
     /// The mean squared error with all allowed inputs as a share of the target's usual change.
     pub unexplained: f64,
     /// Where errors are clipped, if they are.
@@ -73,12 +74,6 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The gain of a drop in the part that decides.
-    pub(super) fn gain(&self, drop: usize, frame: &Frame) -> Gain {
-        let gains = self.parts.iter().map(|part| part.gains[drop]);
-        gains.reduce(|one, other| one.or(other, &frame.thresholds)).unwrap_or(Gain::NOTHING)
-    }
-
     /// Whether the target is predicted so well that the residual may be the model's own error.
     pub(super) fn is_own_error(&self, frame: &Frame) -> bool {
         self.unexplained < frame.thresholds.model_error
@@ -109,24 +104,30 @@ impl Question<'_> {
         let groups = (0..self.frame.groups).filter(can_be_tested).count() as f64;
         // Without groups all rows have the whole error rate.
         let weight = if groups > 0.0 { 1.0 - GROUPS_WEIGHT } else { 1.0 };
-        let mut parts = vec![self.part(&whole, least, weight, 0)];
-        let unexplained = parts[0].loss / self.target.usual_change(self.frame);
+        let change = self.target.usual_change(self.frame);
+        let mut parts = vec![self.gains(&whole, [least, change], weight, 0)];
         if groups > 0.0 {
             parts.extend((0..self.frame.groups).map(|group| {
                 let sums = [&tested[0][group], &tested[1][group]].map(Clone::clone);
-                self.part(&sums, least, GROUPS_WEIGHT / groups, 1 + group)
+                self.gains(&sums, [least, change], GROUPS_WEIGHT / groups, 1 + group)
             }));
         }
         let clip = models[0].clip.zip(models[1].clip).map(|(one, other)| one.max(other));
-        let unexplained = if unexplained.is_finite() { unexplained } else { 0.0 };
+        let unexplained = if change > 0.0 { parts[0].loss / change } else { 0.0 };
         Answer { parts, unexplained, clip, residuals, without }
     }
 
-    /// The gains of all drops in some rows, whose sums these are. They have this share of the error rate.
-    fn part(&self, tested: &[Sums; 2], least: f64, weight: f64, place: usize) -> Part {
-        let rows = tested.iter().map(|sums| sums.sizes.iter().sum::<f64>()).sum::<f64>().max(1.0);
+    /// The gains of all drops in a part of the rows, whose sums these are and which has this share of the error rate.
+    /// `least` is the smallest deviation of the noise, `change` the variance of the usual change.
+    fn gains(
+        &self,
+        tested: &[Sums; 2],
+        [least, change]: [f64; 2],
+        weight: f64,
+        part: usize,
+    ) -> Gains {
+        let rows = tested.iter().flat_map(|sums| &sums.sizes).sum::<f64>().max(1.0);
         let total = |of: &dyn Fn(&Sums) -> f64| tested.iter().map(of).sum::<f64>() / rows;
-        let change = self.target.usual_change(self.frame);
         let losses = [0, 1, 2].map(|which| total(&|sums| sums.losses[which]));
         let [mean, square] = [0, 1].map(|power| total(&|sums| sums.values[power]));
         let spread_loss = total(&|sums| sums.spread_loss);
@@ -138,47 +139,44 @@ impl Question<'_> {
         let has_spread = losses[2] >= MIN_SPREAD_NOISE * change
             && tested.iter().all(|sums| !sums.spread.is_empty());
         let share = |gain: f64, loss: f64| (gain / (gain + loss + floor)).clamp(0.0, 1.0);
-        let gains = (0..self.drops.len())
-            .map(|drop| {
-                let without = |which: usize| total(&|sums| sums.without[drop][which]);
-                let shares = tested.iter().map(|sums| {
-                    let of = |which: usize, least: f64| {
-                        let gain = (sums.without[drop][which] - sums.losses[which]) / sums.rows();
-                        share((gain - least).max(0.0), sums.losses[which] / sums.rows())
-                    };
-                    of(0, 0.0).max(of(2, MIN_CLIPPED_GAIN * change))
-                });
-                // Both folds must agree.
-                let mut strength = shares.fold(1.0, f64::min);
-                let of_mean =
-                    self.p_value(tested, standard_floor, |sums| (&sums.mean[drop], min_gain));
-                let mut p = of_mean.unwrap_or(1.0);
-                if has_spread {
-                    let of_spread =
-                        self.p_value(tested, spread_margin, |sums| (&sums.spread[drop], 0.0));
-                    let of_spread = of_spread.unwrap_or(1.0);
-                    if of_spread / SPREAD_WEIGHT < p / (1.0 - SPREAD_WEIGHT) {
-                        let gain = total(&|sums| sums.spread[drop].reduced.iter().sum()).max(0.0);
-                        strength = strength.max(share(gain, spread_loss));
-                    }
-                    p = (p / (1.0 - SPREAD_WEIGHT)).min(of_spread / SPREAD_WEIGHT);
+        let gains = (0..self.drops.len()).map(|drop| {
+            let without = |which: usize| total(&|sums| sums.without[drop][which]);
+            let shares = tested.iter().map(|sums| {
+                let of = |which: usize, least: f64| {
+                    let gain = (sums.without[drop][which] - sums.losses[which]) / sums.rows();
+                    share((gain - least).max(0.0), sums.losses[which] / sums.rows())
+                };
+                of(0, 0.0).max(of(2, MIN_CLIPPED_GAIN * change))
+            });
+            // Both folds must agree.
+            let mut strength = shares.fold(1.0, f64::min);
+            let of_mean = self.p_value(tested, standard_floor, |sums| (&sums.mean[drop], min_gain));
+            let mut p = of_mean.unwrap_or(1.0);
+            if has_spread {
+                let of_spread =
+                    self.p_value(tested, spread_margin, |sums| (&sums.spread[drop], 0.0));
+                let of_spread = of_spread.unwrap_or(1.0);
+                if of_spread / SPREAD_WEIGHT < p / (1.0 - SPREAD_WEIGHT) {
+                    let gain = total(&|sums| sums.spread[drop].reduced.iter().sum()).max(0.0);
+                    strength = strength.max(share(gain, spread_loss));
                 }
-                // A loss difference is about twice the product, and so is its standard error.
-                let squares = tested.iter().flat_map(|sums| &sums.mean[drop].reduced);
-                let error = squares.map(|sum| sum * sum).sum::<f64>().sqrt() / rows;
-                let most = (without(1) - losses[1] + 4.0 * error) / (losses[1] + standard_floor);
-                Gain {
-                    p: (p / weight).min(1.0),
-                    size: (without(0) - losses[0]).max(0.0),
-                    strength,
-                    most,
-                    // A group that is too slow leaves the test of all rows.
-                    is_slow: of_mean.is_none() && place == 0,
-                    part: place,
-                }
-            })
-            .collect();
-        Part { loss: losses[0], variance: square - mean * mean, gains }
+                p = (p / (1.0 - SPREAD_WEIGHT)).min(of_spread / SPREAD_WEIGHT);
+            }
+            // A loss difference is about twice the product, and so is its standard error.
+            let squares = tested.iter().flat_map(|sums| &sums.mean[drop].reduced);
+            let error = squares.map(|sum| sum * sum).sum::<f64>().sqrt() / rows;
+            let most = (without(1) - losses[1] + 4.0 * error) / (losses[1] + standard_floor);
+            Gain {
+                p: (p / weight).min(1.0),
+                size: (without(0) - losses[0]).max(0.0),
+                strength,
+                most,
+                // A group that is too slow leaves the test of all rows.
+                is_slow: of_mean.is_none() && part == 0,
+                part,
+            }
+        });
+        Gains { loss: losses[0], variance: square - mean * mean, of_drops: gains.collect() }
     }
 
     /// The p-value of the hypothesis that the products on the held-out rows are at most what is to be

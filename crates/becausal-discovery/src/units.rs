@@ -316,6 +316,35 @@ mod tests {
         assert!(small <= 25 && unknown == 0, "{small}, {unknown}");
     }
 
+    /// The p-value of influences that differ by episode, with a small noise, beside margins.
+    fn p_of(units: &Units, stream: &mut Stream, influence: f64, margin: f64) -> f64 {
+        let folds = [0, 1].map(|number| {
+            let mut sums = UnitSums::default();
+            for unit in (0..units.count()).filter(|&unit| units.fold[unit] == number) {
+                let noise = 0.02 * stream.normal();
+                let explained = -influence * stream.uniform(0.0, 1.0).ln();
+                sums.push(unit, [explained + noise, margin, noise]);
+            }
+            sums
+        });
+        units.p_value(&folds, &Thresholds::default()).expect("a p-value")
+    }
+
+    #[test]
+    fn episodes_differ_and_that_is_a_doubt_only_at_the_margin() {
+        let units = Units::of_lengths(&[100; 24], 0, &Thresholds::default());
+        let mut stream = Stream::new(9);
+        let mut at_most = |influence: f64, margin: f64, alpha: f64| {
+            (0..2000).filter(|_| p_of(&units, &mut stream, influence, margin) <= alpha).count()
+        };
+        // As large as the margin: p is an error rate. With the noise alone as variance a half would be below .05.
+        let (often, rarely) = (at_most(1.0, 1.0, 0.05), at_most(1.0, 1.0, 0.001));
+        assert!(often <= 130 && rarely <= 6, "{often}, {rarely}");
+        // Far above it.
+        let found = at_most(1.0, 0.01, 0.001);
+        assert!(found >= 1990, "{found}");
+    }
+
     #[test]
     fn what_an_input_explains_may_last_and_single_huge_sums_are_clipped() {
         let thresholds = Thresholds::default();
