@@ -13,6 +13,7 @@ use super::finding::{Finding, Findings};
 use super::fold::{Effort, Fold};
 use super::frame::Frame;
 use super::gains::{Gain, Gains};
+use super::groups::varied;
 use super::memory::is_remembered;
 use super::question::{Answer, Question};
 use super::remainder::Parts;
@@ -58,6 +59,8 @@ pub(super) struct Engine<'a> {
     copies: Vec<Option<usize>>,
     /// The rows at the ends of the inputs' ranges.
     extremes: Extremes,
+    /// `[group][input]`: what varies in the groups of rows.
+    varied: Vec<Vec<bool>>,
     pub growth: Growth,
 }
 
@@ -91,6 +94,7 @@ impl<'a> Engine<'a> {
             owners,
             copies: copies(frame),
             extremes: Extremes::of(frame),
+            varied: varied(frame),
             growth: Growth::for_columns(frame.u.len(), frame.thresholds.min_split_gain),
         }
     }
@@ -126,6 +130,7 @@ impl<'a> Engine<'a> {
             range: self.targets[index].range(self.frame),
             growth: self.growth,
             extremes: &self.extremes,
+            varied: &self.varied,
             watch,
         }
     }

@@ -36,6 +36,7 @@ mod fold;
 mod frame;
 mod gains;
 mod graph;
+mod groups;
 mod grower;
 mod json;
 mod memory;

@@ -55,6 +55,8 @@ pub(super) struct Question<'a> {
     pub growth: Growth,
     /// The rows whose residuals without each drop are kept.
     pub extremes: &'a Extremes,
+    /// `[group][input]`: what varies in the groups of rows.
+    pub varied: &'a [Vec<bool>],
     /// Hears that the work goes on: with many rows one question takes seconds.
     pub watch: &'a Tracker<'a>,
 }
@@ -98,18 +100,26 @@ impl Question<'_> {
             whole
         });
         let min_units = self.frame.thresholds.min_units / 2;
-        let can_be_tested = |group: &usize| {
-            self.frame.groups > 1 && tested.iter().any(|sums| sums[*group].units() >= min_units)
+        let is_tested = |group: usize, drop: &[usize]| {
+            self.frame.groups > 1
+                && tested.iter().any(|sums| sums[group].units() >= min_units)
+                && drop.iter().any(|&input| self.varied[group][input])
         };
-        let groups = (0..self.frame.groups).filter(can_be_tested).count() as f64;
-        // Without groups all rows have the whole error rate.
-        let weight = if groups > 0.0 { 1.0 - GROUPS_WEIGHT } else { 1.0 };
+        // The share of the error rate of each drop in the groups and, last, in all rows.
+        let weights = self.drops.iter().map(|drop| {
+            let groups = || (0..self.frame.groups).map(|group| is_tested(group, drop));
+            let count = groups().filter(|&is_tested| is_tested).count() as f64;
+            let all = if count > 0.0 { 1.0 - GROUPS_WEIGHT } else { 1.0 };
+            let of_group = |tested: bool| if tested { GROUPS_WEIGHT / count } else { 0.0 };
+            groups().map(of_group).chain([all]).collect()
+        });
+        let weights: Vec<Vec<f64>> = weights.collect();
         let change = self.target.usual_change(self.frame);
-        let mut parts = vec![self.gains(&whole, [least, change], weight, 0)];
-        if groups > 0.0 {
+        let mut parts = vec![self.gains(&whole, [least, change], &weights, None)];
+        if self.frame.groups > 1 {
             parts.extend((0..self.frame.groups).map(|group| {
-                let sums = [&tested[0][group], &tested[1][group]].map(Clone::clone);
-                self.gains(&sums, [least, change], GROUPS_WEIGHT / groups, 1 + group)
+                let sums = tested.each_ref().map(|sums| sums[group].clone());
+                self.gains(&sums, [least, change], &weights, Some(group))
             }));
         }
         let clip = models[0].clip.zip(models[1].clip).map(|(one, other)| one.max(other));
@@ -117,14 +127,14 @@ impl Question<'_> {
         Answer { parts, unexplained, clip, residuals, without }
     }
 
-    /// The gains of all drops in a part of the rows, whose sums these are and which has this share of the error rate.
-    /// `least` is the smallest deviation of the noise, `change` the variance of the usual change.
+    /// The gains of all drops in a group or in all rows, whose sums these are. `least` is the smallest deviation of
+    /// the noise, `change` the variance of the usual change, and `weights` the shares of the error rate.
     fn gains(
         &self,
         tested: &[Sums; 2],
         [least, change]: [f64; 2],
-        weight: f64,
-        part: usize,
+        weights: &[Vec<f64>],
+        group: Option<usize>,
     ) -> Gains {
         let rows = tested.iter().flat_map(|sums| &sums.sizes).sum::<f64>().max(1.0);
         let total = |of: &dyn Fn(&Sums) -> f64| tested.iter().map(of).sum::<f64>() / rows;
@@ -140,6 +150,10 @@ impl Question<'_> {
             && tested.iter().all(|sums| !sums.spread.is_empty());
         let share = |gain: f64, loss: f64| (gain / (gain + loss + floor)).clamp(0.0, 1.0);
         let gains = (0..self.drops.len()).map(|drop| {
+            let weight = weights[drop][group.unwrap_or(self.frame.groups)];
+            if weight == 0.0 {
+                return Gain::NOTHING;
+            }
             let without = |which: usize| total(&|sums| sums.without[drop][which]);
             let shares = tested.iter().map(|sums| {
                 let of = |which: usize, least: f64| {
@@ -172,8 +186,8 @@ impl Question<'_> {
                 strength,
                 most,
                 // A group that is too slow leaves the test of all rows.
-                is_slow: of_mean.is_none() && part == 0,
-                part,
+                is_slow: of_mean.is_none() && group.is_none(),
+                part: group.map_or(0, |group| 1 + group),
             }
         });
         Gains { loss: losses[0], variance: square - mean * mean, of_drops: gains.collect() }

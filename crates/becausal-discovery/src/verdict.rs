@@ -114,7 +114,7 @@ fn rare(frame: &Frame, factor: &Factor, columns: &[Series]) -> Option<Reason> {
 }
 
 /// The rows whose value is not the median; a value that nearly all rows have is the median.
-fn departures(values: &[f64]) -> usize {
+pub(super) fn departures(values: &[f64]) -> usize {
     let mut sorted = values.to_vec();
     let middle = sorted.len() / 2;
     if sorted.is_empty() {
