@@ -190,16 +190,19 @@ impl UnitSums {
     /// worth this many independent pieces; `None` with too few units.
     ///
     /// The sums of true influences vary because episodes do, and that is no reason for doubt. So the variance of the
-    /// t test is that under the hypothesis, as in a score test: of the sums as they would be if what the
-    /// input explains were scaled down to the margins. Without a margin that is the noise alone; for an influence
-    /// that is just as large as the margin, the sums as they are.
+    /// t test is that under the hypothesis, as in a score test: of the sums as they would be if the input explained
+    /// no more than the margins. Without a margin that is the variance of the noise; for an influence just as large
+    /// as the margin, that of the sums as they are. In between, the variance of what the input explains shrinks in
+    /// proportion to its mean, hence the root: in proportion to the squared mean, p is too small for episodes that
+    /// differ much.
     fn p_value(&self, pieces: f64, thresholds: &Thresholds) -> Option<f64> {
         if self.units.len() < thresholds.min_units / 2 {
             return None;
         }
         let total = |values: &[f64]| values.iter().sum::<f64>();
         let explained = total(&self.sums) - total(&self.noise);
-        let kept = if explained > 0.0 { (total(&self.margins) / explained).min(1.0) } else { 1.0 };
+        let kept = total(&self.margins) / explained;
+        let kept = if explained > 0.0 { kept.min(1.0).sqrt() } else { 1.0 };
         let each = || self.sums.iter().zip(&self.margins).zip(&self.noise);
         let sums: Vec<f64> = each().map(|((sum, margin), _)| sum - margin).collect();
         let least = each().map(|((sum, margin), noise)| noise + kept * (sum - noise) - margin);
