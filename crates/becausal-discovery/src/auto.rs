@@ -64,6 +64,16 @@ pub(super) struct Engine<'a> {
     pub growth: Growth,
 }
 
+/// What is found about one target.
+struct OfTarget {
+    /// About each allowed input.
+    findings: Vec<Finding>,
+    /// The loss with all inputs, in all rows and in the groups.
+    losses: Vec<f64>,
+    /// Whether the residuals show a hidden state.
+    is_remembered: bool,
+}
+
 /// How well each input is predicted from the others.
 struct Others {
     /// The unexplained share of each input's variance; of several columns the largest.
@@ -145,7 +155,7 @@ impl<'a> Engine<'a> {
         watch: &Tracker<'_>,
     ) -> (Vec<Vec<Finding>>, Vec<Vec<f64>>, Vec<bool>) {
         let frame = self.frame;
-        let tested: Vec<Option<(Vec<Finding>, Vec<f64>, bool)>> = (0..self.owners.len())
+        let tested: Vec<Option<OfTarget>> = (0..self.owners.len())
             .into_par_iter()
             .map(|index| {
                 if watch.is_stopped() {
@@ -165,15 +175,15 @@ impl<'a> Engine<'a> {
         let mut losses = vec![Vec::new(); self.owners.len()];
         let mut remembered = vec![false; frame.outputs.len()];
         for (index, (tested, &output)) in tested.into_iter().zip(&self.owners).enumerate() {
-            let Some((findings, loss, is_remembered)) = tested else {
+            let Some(tested) = tested else {
                 for &input in &self.allowed[output] {
                     pairs[output][input] = Finding::INTERRUPTED;
                 }
                 continue;
             };
-            losses[index] = loss;
-            remembered[output] |= is_remembered;
-            for (&input, finding) in self.allowed[output].iter().zip(findings) {
+            losses[index] = tested.losses;
+            remembered[output] |= tested.is_remembered;
+            for (&input, finding) in self.allowed[output].iter().zip(tested.findings) {
                 let pair = &mut pairs[output][input];
                 if pair.interrupted {
                     continue;
@@ -208,7 +218,7 @@ impl<'a> Engine<'a> {
         folds: &[Fold; 2],
         others: &Others,
         watch: &Tracker<'_>,
-    ) -> (Vec<Finding>, Vec<f64>, bool) {
+    ) -> OfTarget {
         let allowed = &self.allowed[self.owners[index]];
         let drops = self.drops(allowed);
         let question = self.question(index, allowed, &drops, folds, watch);
@@ -231,7 +241,8 @@ impl<'a> Engine<'a> {
         }
         let is_remembered = !answer.is_own_error(self.frame)
             && is_remembered(self.frame, &answer.residuals, answer.clip);
-        (findings, answer.parts.iter().map(|part| part.loss).collect(), is_remembered)
+        let losses = answer.parts.iter().map(|part| part.loss).collect();
+        OfTarget { findings, losses, is_remembered }
     }
 
     /// The drops: each input alone, then each input that has a copy together with the copy.

@@ -120,7 +120,7 @@ impl Fold {
         let trial_rows = whole_units(frame, &tree_rows, tree_rows.len() * 2 / 3).len();
         let trial = of(&tree_rows[..trial_rows], targets.len());
         let on_tree_rows = (tree_rows.len() < training.len()).then(|| of(&tree_rows, 0));
-        Self { all, trial, trial_rows, on_tree_rows, tree_rows, held_out, basis }
+        Self { basis, all, trial, trial_rows, on_tree_rows, tree_rows, held_out }
     }
 
     /// The regressions on the rows that trees are grown on.

@@ -52,8 +52,10 @@ impl Frame {
         let schema = transitions.schema();
         let groups = LabelGroup::of(transitions);
         let mut group = vec![0; transitions.len()];
-        for (number, rows) in (0_u8..).zip(groups.iter().map(|group| &group.rows)) {
-            rows.iter().for_each(|&row| group[row] = number);
+        for (number, LabelGroup { rows, .. }) in (0_u8..).zip(&groups) {
+            for &row in rows {
+                group[row] = number;
+            }
         }
         let mut frame = Self {
             inputs: Vec::new(),

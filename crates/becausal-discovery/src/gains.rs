@@ -61,15 +61,15 @@ pub(super) struct Gains {
 }
 
 impl Gains {
-    /// The gain of a drop in the part that decides: all rows, unless they do not show an edge and a group shows an
-    /// influence that is strong enough for one. The models are those of all rows, so these come first.
+    /// The gain of a drop in the part that decides: all rows, unless they do not show an edge and a group shows a strong
+    /// influence. The models are those of all rows, so these come first: in a group a model errs more.
     pub(super) fn decisive(parts: &[Self], drop: usize, thresholds: &Thresholds) -> Gain {
         let all = parts[0].of_drops[drop];
         if all.is_edge(thresholds) {
             return all;
         }
         let groups = parts[1..].iter().map(|part| part.of_drops[drop]);
-        let strong = groups.filter(|gain| gain.strength >= thresholds.min_strength);
+        let strong = groups.filter(|gain| gain.strength >= thresholds.min_special_strength);
         strong.fold(all, |one, other| one.or(other, thresholds))
     }
 }

@@ -96,7 +96,9 @@ impl Question<'_> {
         let least = models.iter().map(|model| model.scale.least).fold(f64::INFINITY, f64::min);
         let whole = tested.each_ref().map(|groups| {
             let mut whole = groups[0].clone();
-            groups[1..].iter().for_each(|group| whole.add(group));
+            for group in &groups[1..] {
+                whole.add(group);
+            }
             whole
         });
         let min_units = self.frame.thresholds.min_units / 2;
@@ -145,7 +147,7 @@ impl Question<'_> {
         // Flags and labels have no smallest noise: their errors are not scaled.
         let standard_floor = if least > 0.0 { floor / (least * least) } else { floor };
         let min_gain = self.frame.thresholds.min_gain;
-        let spread_margin = self.frame.thresholds.min_spread * spread_loss;
+        let spread_margin = self.frame.thresholds.min_special_strength * spread_loss;
         let has_spread = losses[2] >= MIN_SPREAD_NOISE * change
             && tested.iter().all(|sums| !sums.spread.is_empty());
         let share = |gain: f64, loss: f64| (gain / (gain + loss + floor)).clamp(0.0, 1.0);
