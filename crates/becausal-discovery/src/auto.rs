@@ -12,8 +12,10 @@ use super::extremes::{EndResiduals, Extremes, Hint, decorrelation_lag};
 use super::finding::{Finding, Findings};
 use super::fold::{Effort, Fold};
 use super::frame::Frame;
+use super::gains::{Gain, Gains};
+use super::groups::varied;
 use super::memory::is_remembered;
-use super::question::{Answer, Gain, Question};
+use super::question::{Answer, Question};
 use super::remainder::Parts;
 use super::target::Target;
 use becausal_core::progress::Tracker;
@@ -57,7 +59,19 @@ pub(super) struct Engine<'a> {
     copies: Vec<Option<usize>>,
     /// The rows at the ends of the inputs' ranges.
     extremes: Extremes,
+    /// `[group][input]`: what varies in the groups of rows.
+    varied: Vec<Vec<bool>>,
     pub growth: Growth,
+}
+
+/// What is found about one target.
+struct OfTarget {
+    /// About each allowed input.
+    findings: Vec<Finding>,
+    /// The loss with all inputs, in all rows and in the groups.
+    losses: Vec<f64>,
+    /// Whether the residuals show a hidden state.
+    is_remembered: bool,
 }
 
 /// How well each input is predicted from the others.
@@ -90,6 +104,7 @@ impl<'a> Engine<'a> {
             owners,
             copies: copies(frame),
             extremes: Extremes::of(frame),
+            varied: varied(frame),
             growth: Growth::for_columns(frame.u.len(), frame.thresholds.min_split_gain),
         }
     }
@@ -125,11 +140,12 @@ impl<'a> Engine<'a> {
             range: self.targets[index].range(self.frame),
             growth: self.growth,
             extremes: &self.extremes,
+            varied: &self.varied,
             watch,
         }
     }
 
-    /// Tests every pair; gives the findings, the loss of each target with all inputs, and whether the
+    /// Tests every pair; gives the findings, the losses of each target with all inputs in every part, and whether the
     /// residuals of each output show a hidden state. The p-value of a vector or a category is that of its
     /// best element times the number of elements (Bonferroni).
     fn pairs(
@@ -137,9 +153,9 @@ impl<'a> Engine<'a> {
         folds: &[Fold; 2],
         others: &Others,
         watch: &Tracker<'_>,
-    ) -> (Vec<Vec<Finding>>, Vec<f64>, Vec<bool>) {
+    ) -> (Vec<Vec<Finding>>, Vec<Vec<f64>>, Vec<bool>) {
         let frame = self.frame;
-        let tested: Vec<Option<(Vec<Finding>, f64, bool)>> = (0..self.owners.len())
+        let tested: Vec<Option<OfTarget>> = (0..self.owners.len())
             .into_par_iter()
             .map(|index| {
                 if watch.is_stopped() {
@@ -156,28 +172,24 @@ impl<'a> Engine<'a> {
             })
             .collect();
         let mut pairs = vec![vec![Finding::NOTHING; frame.inputs.len()]; frame.outputs.len()];
-        let mut losses = vec![0.0; self.owners.len()];
+        let mut losses = vec![Vec::new(); self.owners.len()];
         let mut remembered = vec![false; frame.outputs.len()];
         for (index, (tested, &output)) in tested.into_iter().zip(&self.owners).enumerate() {
-            let Some((findings, loss, is_remembered)) = tested else {
+            let Some(tested) = tested else {
                 for &input in &self.allowed[output] {
                     pairs[output][input] = Finding::INTERRUPTED;
                 }
                 continue;
             };
-            losses[index] = loss;
-            remembered[output] |= is_remembered;
-            for (&input, finding) in self.allowed[output].iter().zip(findings) {
+            losses[index] = tested.losses;
+            remembered[output] |= tested.is_remembered;
+            for (&input, finding) in self.allowed[output].iter().zip(tested.findings) {
                 let pair = &mut pairs[output][input];
                 if pair.interrupted {
                     continue;
                 }
                 pair.copy = pair.copy.or(finding.copy);
-                pair.strength = pair.strength.max(finding.strength);
-                pair.gain = pair.gain.max(finding.gain);
-                pair.most = pair.most.max(finding.most);
-                pair.p = pair.p.min(finding.p);
-                pair.is_slow |= finding.is_slow;
+                pair.gain = pair.gain.or(finding.gain, &frame.thresholds);
                 if finding.hint.as_ref().map_or(1.0, |hint| hint.p)
                     < pair.hint.as_ref().map_or(1.0, |hint| hint.p)
                 {
@@ -197,8 +209,8 @@ impl<'a> Engine<'a> {
         self.owners.iter().filter(|&&owner| owner == output).count() as f64
     }
 
-    /// The findings about one target, its loss with all inputs, and whether its residuals show a hidden
-    /// state. `elements` is the number of targets of its effect.
+    /// The findings about one target, its loss with all inputs in every part, and whether its residuals show a
+    /// hidden state. `elements` is the number of targets of its effect.
     fn ask(
         &self,
         index: usize,
@@ -206,16 +218,19 @@ impl<'a> Engine<'a> {
         folds: &[Fold; 2],
         others: &Others,
         watch: &Tracker<'_>,
-    ) -> (Vec<Finding>, f64, bool) {
+    ) -> OfTarget {
         let allowed = &self.allowed[self.owners[index]];
         let drops = self.drops(allowed);
         let question = self.question(index, allowed, &drops, folds, watch);
         let answer = question.answer();
-        let mut findings = findings(allowed, &drops, &answer.gains, elements);
+        let thresholds = &self.frame.thresholds;
+        let gains: Vec<Gain> =
+            (0..drops.len()).map(|drop| Gains::decisive(&answer.parts, drop, thresholds)).collect();
+        let mut findings = findings(allowed, &drops, &gains, elements);
         self.hint(&mut findings, allowed, &answer, others, elements);
         let floor = question.floor();
         let parts = Parts::of(self.frame, &answer.residuals, answer.clip, floor);
-        let p_values: Vec<f64> = findings.iter().map(|finding| finding.p).collect();
+        let p_values: Vec<f64> = findings.iter().map(|finding| finding.gain.p).collect();
         let may_gate = |input: usize| {
             let place = allowed.iter().position(|&other| other == input);
             self.frame.inputs[input].role == Role::Action
@@ -226,7 +241,8 @@ impl<'a> Engine<'a> {
         }
         let is_remembered = !answer.is_own_error(self.frame)
             && is_remembered(self.frame, &answer.residuals, answer.clip);
-        (findings, answer.loss, is_remembered)
+        let losses = answer.parts.iter().map(|part| part.loss).collect();
+        OfTarget { findings, losses, is_remembered }
     }
 
     /// The drops: each input alone, then each input that has a copy together with the copy.
@@ -326,11 +342,7 @@ fn findings(
         .iter()
         .zip(gains)
         .map(|(&input, gain)| Finding {
-            p: (gain.p * elements).min(1.0),
-            strength: gain.strength,
-            gain: gain.size,
-            most: gain.most,
-            is_slow: gain.is_slow,
+            gain: Gain { p: (gain.p * elements).min(1.0), ..*gain },
             copy: together(input),
             ..Finding::NOTHING
         })

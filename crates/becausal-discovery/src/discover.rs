@@ -168,8 +168,8 @@ pub(super) fn pairs(frame: &Frame, findings: &Findings) -> Vec<Pair> {
     for (output, row) in findings.pairs.iter().enumerate() {
         for (input, finding) in row.iter().enumerate() {
             pairs.push(Pair {
-                p: finding.p,
-                strength: finding.strength,
+                p: finding.gain.p,
+                strength: finding.gain.strength,
                 proxy: finding.proxy,
                 reason: reasons[output][input].clone(),
                 ..Pair::new(CauseId(input), EffectId(output))

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::finding::{Finding, Findings};
 use super::frame::Frame;
+use super::gains::Gain;
 use super::student::mean_above_zero;
 use super::table::Table;
 use super::tree::Tree;
@@ -191,7 +192,10 @@ impl Problem<'_> {
                 let gain = (sum(side) - sum(0)).max(0.0);
                 let strength = if sum(side) > 0.0 { gain / sum(side) } else { 0.0 };
                 let p = mean_above_zero(&ratios);
-                Finding { p, strength, gain: gain / TEST_SPLITS as f64, ..Finding::NOTHING }
+                Finding {
+                    gain: Gain { p, strength, size: gain / TEST_SPLITS as f64, ..Gain::NOTHING },
+                    ..Finding::NOTHING
+                }
             })
             .collect()
     }

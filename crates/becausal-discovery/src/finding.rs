@@ -1,22 +1,16 @@
 //! What a test found out about a pair, before any threshold is applied.
 
 use super::extremes::Hint;
+use super::gains::Gain;
 use super::remainder::Remainder;
 
 /// The evidence for one pair.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Finding {
-    pub p: f64,
-    /// From 0 to 1: the share of what is otherwise unexplained that the cause explains.
-    pub strength: f64,
-    /// Loss without the cause less loss with it, in units of the effect's variance.
-    pub gain: f64,
-    /// The most that the gain may be, as a share of the loss.
-    pub most: f64,
+    /// In the rows that decide.
+    pub gain: Gain,
     /// The gain shrinks as more is learned: the cause may only stand for others.
     pub proxy: bool,
-    /// The recordings hold too few independent pieces for a p-value.
-    pub is_slow: bool,
     /// A copy of the cause without which it would matter.
     pub copy: Option<usize>,
     /// What rows at the ends of the other inputs' ranges hint at.
@@ -30,12 +24,8 @@ pub(super) struct Finding {
 impl Finding {
     /// No evidence.
     pub(super) const NOTHING: Self = Self {
-        p: 1.0,
-        strength: 0.0,
-        gain: 0.0,
-        most: 0.0,
+        gain: Gain::NOTHING,
         proxy: false,
-        is_slow: false,
         copy: None,
         hint: None,
         remainder: None,

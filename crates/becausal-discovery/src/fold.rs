@@ -69,8 +69,6 @@ pub(super) struct Fold {
     pub tree_rows: Vec<u32>,
     /// The rows of the other fold.
     pub held_out: Vec<u32>,
-    /// The number of these rows in each unit.
-    pub held_out_sizes: Vec<f64>,
 }
 
 impl Fold {
@@ -122,16 +120,7 @@ impl Fold {
         let trial_rows = whole_units(frame, &tree_rows, tree_rows.len() * 2 / 3).len();
         let trial = of(&tree_rows[..trial_rows], targets.len());
         let on_tree_rows = (tree_rows.len() < training.len()).then(|| of(&tree_rows, 0));
-        Self {
-            all,
-            trial,
-            trial_rows,
-            on_tree_rows,
-            tree_rows,
-            held_out_sizes: sizes(frame, &held_out),
-            held_out,
-            basis,
-        }
+        Self { basis, all, trial, trial_rows, on_tree_rows, tree_rows, held_out }
     }
 
     /// The regressions on the rows that trees are grown on.
@@ -195,15 +184,6 @@ impl Regression {
         });
         Self { gram, solvers }
     }
-}
-
-/// The number of some rows in each unit.
-fn sizes(frame: &Frame, rows: &[u32]) -> Vec<f64> {
-    let mut sizes = vec![0.0; frame.units.count()];
-    for &row in rows {
-        sizes[frame.units.of_row[row as usize] as usize] += 1.0;
-    }
-    sizes
 }
 
 /// About the first `max_rows` rows, without dividing a unit if possible.

@@ -2,7 +2,7 @@
 
 use super::thresholds::Thresholds;
 use super::units::Units;
-use becausal_core::data::{Column, Spread, Transitions};
+use becausal_core::data::{Column, LabelGroup, Spread, Transitions};
 use becausal_core::schema::{Bounds, Circle, Kind, Role};
 
 /// A variable as a cause or as an effect. A vector is one factor with several columns.
@@ -39,6 +39,10 @@ pub(super) struct Frame {
     /// Columns of the outputs.
     pub v: Vec<Series>,
     pub units: Units,
+    /// Of each row: those with the same flags and labels of the state have the same number.
+    pub group: Vec<u8>,
+    /// How many numbers there are; 1 if all rows are alike, or if there are too many kinds.
+    pub groups: usize,
     pub thresholds: Thresholds,
 }
 
@@ -46,12 +50,21 @@ impl Frame {
     /// Causes are states and actions, effects next states and outcomes, in the schema's order.
     pub(super) fn of(transitions: &Transitions, seed: u64, thresholds: Thresholds) -> Self {
         let schema = transitions.schema();
+        let groups = LabelGroup::of(transitions);
+        let mut group = vec![0; transitions.len()];
+        for (number, LabelGroup { rows, .. }) in (0_u8..).zip(&groups) {
+            for &row in rows {
+                group[row] = number;
+            }
+        }
         let mut frame = Self {
             inputs: Vec::new(),
             outputs: Vec::new(),
             u: Vec::new(),
             v: Vec::new(),
             units: Units::of(transitions, seed, &thresholds),
+            group,
+            groups: groups.len().max(1),
             thresholds,
         };
         let inputs = schema.state_slots().start..schema.action_slots().end;
@@ -87,6 +100,8 @@ impl Frame {
             u: self.u.iter().map(pick).collect(),
             v: self.v.iter().map(pick).collect(),
             units: self.units.select(rows),
+            group: rows.iter().map(|&row| self.group[row as usize]).collect(),
+            groups: self.groups,
             thresholds: self.thresholds,
         }
     }

@@ -9,6 +9,7 @@ use super::auto::Engine;
 use super::boost::Growth;
 use super::finding::Finding;
 use super::fold::Effort;
+use super::gains::Gain;
 use super::question::{Answer, Question};
 use becausal_core::progress::Tracker;
 
@@ -22,26 +23,22 @@ const MAX_SHARE_OF_QUARTER_GAIN: f64 = 0.35;
 /// It must also leave less than this share of the usual gain. Chosen in the same way.
 const MAX_SHARE_OF_USUAL_GAIN: f64 = 0.75;
 
-/// Only a pair with at most this p-value may be flagged.
-const MAX_SUSPECT_P: f64 = 0.001;
-
 impl Engine<'_> {
     /// Asks about suspected edges again: with a quarter of the rows, and more thoroughly with all of them.
     /// The gain of a real cause stays. The gain of a proxy shrinks the better the model knows the others:
     /// if it shrinks much, the pair is flagged. An edge must also be one with the thorough models, so
-    /// the larger p-value and the smaller strength count. `usual` are the losses with all inputs.
+    /// the larger p-value and the smaller strength count. The rows are those that decided. `usual` are
+    /// the losses of each target with all inputs, in every part.
     pub(super) fn examine_proxies(
         &self,
         pairs: &mut [Vec<Finding>],
         unexplained: &[f64],
-        usual: &[f64],
+        usual: &[Vec<f64>],
         watch: &Tracker<'_>,
     ) {
         let suspected = |output: usize, input: usize| {
             let pair: &Finding = &pairs[output][input];
-            pair.p <= MAX_SUSPECT_P
-                && pair.strength >= self.frame.thresholds.min_strength
-                && unexplained[input] < MAX_PROXY_UNEXPLAINED
+            pair.gain.is_edge(&self.frame.thresholds) && unexplained[input] < MAX_PROXY_UNEXPLAINED
         };
         let suspects: Vec<Vec<usize>> = (0..pairs.len())
             .map(|output| (0..unexplained.len()).filter(|&i| suspected(output, i)).collect())
@@ -72,35 +69,41 @@ impl Engine<'_> {
         if watch.is_stopped() {
             return;
         }
-        // For each suspect, p and strength with thorough models.
-        let mut thorough: Vec<Vec<(f64, f64)>> =
-            suspects.iter().map(|suspects| vec![(1.0, 0.0); suspects.len()]).collect();
+        // For each suspect, the gain with thorough models.
+        let mut thorough: Vec<Vec<Gain>> =
+            suspects.iter().map(|suspects| vec![Gain::NOTHING; suspects.len()]).collect();
         for (index, answers) in little.into_iter().zip(much).enumerate() {
             let (Some(little), Some(much)) = answers else { continue };
             let output = self.owners[index];
             let elements = self.elements(output);
-            let variance = self.targets[index].variance(self.frame);
             for (place, &input) in suspects[output].iter().enumerate() {
                 let pair = &mut pairs[output][input];
-                let gain = much.gains[place];
-                // Predicting the mean gives a loss of `variance`; no model needs to be worse.
-                let before = little.gains[place].size.min(variance - little.loss);
-                let remaining = pair.gain.min(much.loss + gain.size - usual[index]);
+                let part = pair.gain.part;
+                let [little, much] = [&little, &much].map(|answer| &answer.parts[part]);
+                let gain = much.of_drops[place];
+                // Predicting the mean gives a loss of the variance; no model needs to be worse.
+                let before = little.of_drops[place].size.min(little.variance - little.loss);
+                let usual_gain = pair.gain.size;
+                let remaining = usual_gain.min(much.loss + gain.size - usual[index][part]);
                 let limit =
-                    (MAX_SHARE_OF_QUARTER_GAIN * before).min(MAX_SHARE_OF_USUAL_GAIN * pair.gain);
+                    (MAX_SHARE_OF_QUARTER_GAIN * before).min(MAX_SHARE_OF_USUAL_GAIN * usual_gain);
                 pair.proxy |= remaining < limit;
-                let (p, strength) = &mut thorough[output][place];
-                *p = p.min(gain.p * elements);
-                *strength = strength.max(gain.strength);
+                let gain = Gain { p: gain.p * elements, ..gain };
+                let found = &mut thorough[output][place];
+                *found = found.or(gain, &self.frame.thresholds);
             }
         }
         for (output, (suspects, thorough)) in suspects.iter().zip(thorough).enumerate() {
-            for (&input, (p, strength)) in suspects.iter().zip(thorough) {
+            for (&input, thorough) in suspects.iter().zip(thorough) {
                 let pair = &mut pairs[output][input];
-                pair.p = pair.p.max(p);
-                pair.strength = pair.strength.min(strength);
+                pair.gain.p = pair.gain.p.max(thorough.p);
+                pair.gain.strength = pair.gain.strength.min(thorough.strength);
+                // In a group the models of all rows are less exact, and more may only stand for others.
+                if pair.proxy && pair.gain.part > 0 {
+                    pair.gain.strength = 0.0;
+                }
                 // What is too weak for an edge needs no flag.
-                pair.proxy &= pair.strength >= self.frame.thresholds.min_strength;
+                pair.proxy &= pair.gain.strength >= self.frame.thresholds.min_strength;
             }
         }
     }

@@ -14,7 +14,9 @@ use super::boost::Growth;
 use super::extremes::Extremes;
 use super::fold::Fold;
 use super::frame::Frame;
+use super::gains::{Gain, Gains};
 use super::model::Model;
+use super::sums::{Products, Sums};
 use super::target::Target;
 use super::units::UnitSums;
 use becausal_core::progress::Tracker;
@@ -22,6 +24,9 @@ use ndarray::Array2;
 
 /// The share of the error rate that the test of the spread gets; the test of the mean gets the rest.
 const SPREAD_WEIGHT: f64 = 0.1;
+
+/// The share of the error rate that the groups of rows share; all rows get the rest.
+const GROUPS_WEIGHT: f64 = 0.5;
 
 /// An influence on the spread is looked for if the residual has at least this share of the variance of the
 /// usual change: the size of a smaller one may be that of the model's own error. Chosen on the development
@@ -50,31 +55,17 @@ pub(super) struct Question<'a> {
     pub growth: Growth,
     /// The rows whose residuals without each drop are kept.
     pub extremes: &'a Extremes,
+    /// `[group][input]`: what varies in the groups of rows.
+    pub varied: &'a [Vec<bool>],
     /// Hears that the work goes on: with many rows one question takes seconds.
     pub watch: &'a Tracker<'a>,
 }
 
-/// How much one or more inputs help to predict a target.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Gain {
-    /// The p-value of the hypothesis that they do not help.
-    pub p: f64,
-    /// The mean loss without them minus the mean loss with them, in units of the target's variance.
-    pub size: f64,
-    /// The share of the loss without them that they remove, from 0 to 1.
-    pub strength: f64,
-    /// The upper limit of the gain (two standard errors above it) as a share of the loss.
-    pub most: f64,
-    /// The recordings hold too few independent pieces for a p-value.
-    pub is_slow: bool,
-}
-
 /// The gains of all drops, and the residuals.
 pub(super) struct Answer {
-    pub gains: Vec<Gain>,
-    /// The mean squared error with all allowed inputs.
-    pub loss: f64,
-    /// The same as a share of the target's variance.
+    /// All rows, then the groups of rows, if there are any.
+    pub parts: Vec<Gains>,
+    /// The mean squared error with all allowed inputs as a share of the target's usual change.
     pub unexplained: f64,
     /// Where errors are clipped, if they are.
     pub clip: Option<f64>,
@@ -91,37 +82,6 @@ impl Answer {
     }
 }
 
-/// Products with the direction of a drop, summed by unit.
-#[derive(Clone)]
-struct Products {
-    /// Of the residual without the inputs of the drop.
-    reduced: Vec<f64>,
-    /// Of the residual with all inputs.
-    full: Vec<f64>,
-}
-
-impl Products {
-    fn new(units: usize) -> Self {
-        Self { reduced: vec![0.0; units], full: vec![0.0; units] }
-    }
-}
-
-/// Sums over the held-out rows of one fold.
-struct Sums {
-    /// By drop: the products for the mean, and for the spread.
-    mean: Vec<Products>,
-    spread: Vec<Products>,
-    /// The losses with all inputs: plain, in units of the noise, and clipped.
-    losses: [f64; 3],
-    /// By unit: the loss in units of the noise, in rows whose noise cannot be told from the model's own
-    /// error.
-    own_losses: Vec<f64>,
-    /// The losses without the inputs of each drop.
-    without: Vec<[f64; 3]>,
-    /// The loss of the size of the residual.
-    spread_loss: f64,
-}
-
 impl Question<'_> {
     /// Learns on each fold and tests on the other.
     ///
@@ -133,63 +93,106 @@ impl Question<'_> {
         let mut residuals = vec![0.0; self.frame.rows()];
         let mut without = vec![vec![0.0; self.extremes.rows().len()]; self.drops.len()];
         let tested = models.each_ref().map(|model| self.test(model, &mut residuals, &mut without));
-        let rows = self.frame.rows().max(1) as f64;
+        let least = models.iter().map(|model| model.scale.least).fold(f64::INFINITY, f64::min);
+        let whole = tested.each_ref().map(|groups| {
+            let mut whole = groups[0].clone();
+            for group in &groups[1..] {
+                whole.add(group);
+            }
+            whole
+        });
+        let min_units = self.frame.thresholds.min_units / 2;
+        let is_tested = |group: usize, drop: &[usize]| {
+            self.frame.groups > 1
+                && tested.iter().any(|sums| sums[group].units() >= min_units)
+                && drop.iter().any(|&input| self.varied[group][input])
+        };
+        // The share of the error rate of each drop in the groups and, last, in all rows.
+        let weights = self.drops.iter().map(|drop| {
+            let groups = || (0..self.frame.groups).map(|group| is_tested(group, drop));
+            let count = groups().filter(|&is_tested| is_tested).count() as f64;
+            let all = if count > 0.0 { 1.0 - GROUPS_WEIGHT } else { 1.0 };
+            let of_group = |tested: bool| if tested { GROUPS_WEIGHT / count } else { 0.0 };
+            groups().map(of_group).chain([all]).collect()
+        });
+        let weights: Vec<Vec<f64>> = weights.collect();
+        let change = self.target.usual_change(self.frame);
+        let mut parts = vec![self.gains(&whole, [least, change], &weights, None)];
+        if self.frame.groups > 1 {
+            parts.extend((0..self.frame.groups).map(|group| {
+                let sums = tested.each_ref().map(|sums| sums[group].clone());
+                self.gains(&sums, [least, change], &weights, Some(group))
+            }));
+        }
+        let clip = models[0].clip.zip(models[1].clip).map(|(one, other)| one.max(other));
+        let unexplained = if change > 0.0 { parts[0].loss / change } else { 0.0 };
+        Answer { parts, unexplained, clip, residuals, without }
+    }
+
+    /// The gains of all drops in a group or in all rows, whose sums these are. `least` is the smallest deviation of
+    /// the noise, `change` the variance of the usual change, and `weights` the shares of the error rate.
+    fn gains(
+        &self,
+        tested: &[Sums; 2],
+        [least, change]: [f64; 2],
+        weights: &[Vec<f64>],
+        group: Option<usize>,
+    ) -> Gains {
+        let rows = tested.iter().flat_map(|sums| &sums.sizes).sum::<f64>().max(1.0);
         let total = |of: &dyn Fn(&Sums) -> f64| tested.iter().map(of).sum::<f64>() / rows;
-        let variance = self.target.usual_change(self.frame);
         let losses = [0, 1, 2].map(|which| total(&|sums| sums.losses[which]));
-        let unexplained = if variance > 0.0 { losses[0] / variance } else { 0.0 };
+        let [mean, square] = [0, 1].map(|power| total(&|sums| sums.values[power]));
         let spread_loss = total(&|sums| sums.spread_loss);
         let floor = self.floor();
-        let least = models.iter().map(|model| model.scale.least).fold(f64::INFINITY, f64::min);
         // Flags and labels have no smallest noise: their errors are not scaled.
         let standard_floor = if least > 0.0 { floor / (least * least) } else { floor };
         let min_gain = self.frame.thresholds.min_gain;
-        let spread_margin = self.frame.thresholds.min_spread * spread_loss;
-        let has_spread = losses[2] >= MIN_SPREAD_NOISE * variance
+        let spread_margin = self.frame.thresholds.min_special_strength * spread_loss;
+        let has_spread = losses[2] >= MIN_SPREAD_NOISE * change
             && tested.iter().all(|sums| !sums.spread.is_empty());
         let share = |gain: f64, loss: f64| (gain / (gain + loss + floor)).clamp(0.0, 1.0);
-        let gains = (0..self.drops.len())
-            .map(|drop| {
-                let without = |which: usize| total(&|sums| sums.without[drop][which]);
-                let plain = (without(0) - losses[0]).max(0.0);
-                let shares = tested.iter().zip(self.folds).map(|(sums, fold)| {
-                    let rows = fold.held_out.len().max(1) as f64;
-                    let of = |which: usize, least: f64| {
-                        let gain = (sums.without[drop][which] - sums.losses[which]) / rows;
-                        share((gain - least).max(0.0), sums.losses[which] / rows)
-                    };
-                    of(0, 0.0).max(of(2, MIN_CLIPPED_GAIN * variance))
-                });
-                // Both folds must agree.
-                let mut strength = shares.fold(1.0, f64::min);
-                let of_mean =
-                    self.p_value(&tested, standard_floor, |sums| (&sums.mean[drop], min_gain));
-                let mut p = of_mean.unwrap_or(1.0);
-                if has_spread {
-                    let of_spread =
-                        self.p_value(&tested, spread_margin, |sums| (&sums.spread[drop], 0.0));
-                    let of_spread = of_spread.unwrap_or(1.0);
-                    if of_spread / SPREAD_WEIGHT < p / (1.0 - SPREAD_WEIGHT) {
-                        let gain = total(&|sums| sums.spread[drop].reduced.iter().sum()).max(0.0);
-                        strength = strength.max(share(gain, spread_loss));
-                    }
-                    p = (p / (1.0 - SPREAD_WEIGHT)).min(of_spread / SPREAD_WEIGHT);
+        let gains = (0..self.drops.len()).map(|drop| {
+            let weight = weights[drop][group.unwrap_or(self.frame.groups)];
+            if weight == 0.0 {
+                return Gain::NOTHING;
+            }
+            let without = |which: usize| total(&|sums| sums.without[drop][which]);
+            let shares = tested.iter().map(|sums| {
+                let of = |which: usize, least: f64| {
+                    let gain = (sums.without[drop][which] - sums.losses[which]) / sums.rows();
+                    share((gain - least).max(0.0), sums.losses[which] / sums.rows())
+                };
+                of(0, 0.0).max(of(2, MIN_CLIPPED_GAIN * change))
+            });
+            // Both folds must agree.
+            let mut strength = shares.fold(1.0, f64::min);
+            let of_mean = self.p_value(tested, standard_floor, |sums| (&sums.mean[drop], min_gain));
+            let mut p = of_mean.unwrap_or(1.0);
+            if has_spread {
+                let of_spread =
+                    self.p_value(tested, spread_margin, |sums| (&sums.spread[drop], 0.0));
+                let of_spread = of_spread.unwrap_or(1.0);
+                if of_spread / SPREAD_WEIGHT < p / (1.0 - SPREAD_WEIGHT) {
+                    let gain = total(&|sums| sums.spread[drop].reduced.iter().sum()).max(0.0);
+                    strength = strength.max(share(gain, spread_loss));
                 }
-                // A loss difference is about twice the product, and so is its standard error.
-                let most = without(1) - losses[1] + 4.0 * self.standard_error(&tested, drop);
-                let most = most / (losses[1] + standard_floor);
-                let is_slow = of_mean.is_none();
-                Gain { p: p.min(1.0), size: plain, strength, most, is_slow }
-            })
-            .collect();
-        let clip = models[0].clip.zip(models[1].clip).map(|(one, other)| one.max(other));
-        Answer { gains, loss: losses[0], unexplained, clip, residuals, without }
-    }
-
-    /// The standard error of the mean product of a drop.
-    fn standard_error(&self, tested: &[Sums; 2], drop: usize) -> f64 {
-        let squares = tested.iter().flat_map(|sums| &sums.mean[drop].reduced).map(|sum| sum * sum);
-        squares.sum::<f64>().sqrt() / self.frame.rows().max(1) as f64
+                p = (p / (1.0 - SPREAD_WEIGHT)).min(of_spread / SPREAD_WEIGHT);
+            }
+            // A loss difference is about twice the product, and so is its standard error.
+            let squares = tested.iter().flat_map(|sums| &sums.mean[drop].reduced);
+            let error = squares.map(|sum| sum * sum).sum::<f64>().sqrt() / rows;
+            let most = (without(1) - losses[1] + 4.0 * error) / (losses[1] + standard_floor);
+            Gain {
+                p: (p / weight).min(1.0),
+                size: (without(0) - losses[0]).max(0.0),
+                strength,
+                most,
+                // A group that is too slow leaves the test of all rows.
+                is_slow: of_mean.is_none() && group.is_none(),
+                part: group.map_or(0, |group| 1 + group),
+            }
+        });
+        Gains { loss: losses[0], variance: square - mean * mean, of_drops: gains.collect() }
     }
 
     /// The p-value of the hypothesis that the products on the held-out rows are at most what is to be
@@ -201,26 +204,25 @@ impl Question<'_> {
         margin: f64,
         of: impl Fn(&'s Sums) -> (&'s Products, f64),
     ) -> Option<f64> {
-        let folds = [0, 1].map(|number| {
-            let sizes = &self.folds[number].held_out_sizes;
-            let (products, own) = of(&tested[number]);
-            let units: Vec<usize> = (0..sizes.len()).filter(|&unit| sizes[unit] > 0.0).collect();
-            let beyond = |&unit: &usize| {
-                products.reduced[unit]
-                    - margin * sizes[unit]
-                    - own * tested[number].own_losses[unit]
-            };
-            UnitSums {
-                sums: units.iter().map(beyond).collect(),
-                noise: units.iter().map(|&unit| products.full[unit]).collect(),
-                units,
+        let folds = tested.each_ref().map(|sums| {
+            let (products, own) = of(sums);
+            let mut of_units = UnitSums::default();
+            for (unit, &size) in sums.sizes.iter().enumerate().filter(|(_, size)| **size > 0.0) {
+                let margin = margin * size + own * sums.own_losses[unit];
+                of_units.push(unit, [products.reduced[unit], margin, products.full[unit]]);
             }
+            of_units
         });
         self.frame.units.p_value(&folds, &self.frame.thresholds)
     }
 
-    /// The sums over the held-out rows.
-    fn test(&self, model: &Model<'_>, residuals: &mut [f64], without: &mut [Vec<f64>]) -> Sums {
+    /// The sums over the held-out rows, for each group of rows.
+    fn test(
+        &self,
+        model: &Model<'_>,
+        residuals: &mut [f64],
+        without: &mut [Vec<f64>],
+    ) -> Vec<Sums> {
         let (frame, fold, drops) = (self.frame, model.fold, self.drops.len());
         let (low, high) = self.range;
         let directions = self.directions(model);
@@ -236,14 +238,7 @@ impl Question<'_> {
         let coefficients =
             ndarray::concatenate(ndarray::Axis(1), &coefficients).expect("rows alike");
         let units = frame.units.count();
-        let mut sums = Sums {
-            mean: vec![Products::new(units); drops],
-            spread: vec![Products::new(units); if spread.is_some() { drops } else { 0 }],
-            losses: [0.0; 3],
-            own_losses: vec![0.0; units],
-            without: vec![[0.0; 3]; drops],
-            spread_loss: 0.0,
-        };
+        let mut groups = vec![Sums::new(units, drops, spread.is_some()); frame.groups];
         fold.predict(frame, &fold.held_out, &coefficients, |rows, predicted: &Array2<f64>| {
             let all_trees = model.trees.predict(self.bins, rows);
             let deviations = model.scale.deviations(self.bins, rows);
@@ -253,6 +248,10 @@ impl Question<'_> {
                 let row = row as usize;
                 let unit = frame.units.of_row[row] as usize;
                 let value = self.target.value(frame, row);
+                let sums = &mut groups[usize::from(frame.group[row])];
+                sums.sizes[unit] += 1.0;
+                sums.values[0] += value;
+                sums.values[1] += value * value;
                 let trees = all_trees[at];
                 let full = (predicted[0] + trees).clamp(low, high);
                 let residual = value - full;
@@ -292,15 +291,15 @@ impl Question<'_> {
                     let size = model.clipped(residual).abs();
                     sums.spread_loss += (size - predicted[spread_from]).powi(2);
                     let full = predicted[spread_from];
-                    for (drop, sums) in sums.spread.iter_mut().enumerate() {
+                    for (drop, products) in sums.spread.iter_mut().enumerate() {
                         let reduced = predicted[spread_from + 1 + drop];
-                        sums.reduced[unit] += (size - reduced) * (full - reduced);
-                        sums.full[unit] += (size - full) * (full - reduced);
+                        products.reduced[unit] += (size - reduced) * (full - reduced);
+                        products.full[unit] += (size - full) * (full - reduced);
                     }
                 }
             }
         });
-        sums
+        groups
     }
 
     /// Passes on a part of the answer, and lets hear that the work goes on.

@@ -18,17 +18,19 @@ pub(super) fn upper_tail(t: f64, freedom: f64) -> f64 {
 ///
 /// If all values are equal, the p-value is 0 if they are above 0, and 1 otherwise.
 pub(super) fn mean_above_zero(values: &[f64]) -> f64 {
-    mean_of_pieces_above_zero(values, values.len() as f64)
+    mean_above(values, values, values.len() as f64)
 }
 
-/// The same for values that are worth only this many independent ones, because they are correlated.
-pub(super) fn mean_of_pieces_above_zero(values: &[f64], pieces: f64) -> f64 {
-    let count = values.len() as f64;
+/// The same where the variance is that of other values, which are worth this many independent ones.
+pub(super) fn mean_above(values: &[f64], varying: &[f64], pieces: f64) -> f64 {
     if values.len() < 2 {
         return 1.0;
     }
+    let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (count - 1.0);
+    let middle = varying.iter().sum::<f64>() / count;
+    let squares = varying.iter().map(|v| (v - middle) * (v - middle)).sum::<f64>();
+    let variance = squares / (count - 1.0);
     if !mean.is_finite() || !variance.is_finite() {
         return 1.0;
     }

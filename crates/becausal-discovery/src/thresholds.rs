@@ -46,9 +46,10 @@ pub struct Thresholds {
     /// Share of the residual that a cause removes. With less a pair is not an edge, however small p is:
     /// an imperfect model of the other inputs lets a bystander remove as much.
     pub min_strength: f64,
-    /// Share of the variance of the residual's size. An influence on the spread must explain more: an
-    /// imperfect model of the mean changes the size of the residual too.
-    pub min_spread: f64,
+    /// Share of what the other inputs leave. An influence on the spread, or one that only a group of rows shows, must
+    /// explain more: an imperfect model of the mean changes the size of the residual too, and a model of all rows
+    /// errs more in some groups than in others.
+    pub min_special_strength: f64,
     /// p-value. Up to this, `none` is not claimed.
     pub max_unclear_p: f64,
     /// p-value of a few rows at the end of another input's range. Up to this, `none` is not claimed.
@@ -82,7 +83,7 @@ impl Default for Thresholds {
             arithmetic_error: 3e-10,
             rounding_errors: 16.0,
             min_strength: 0.01,
-            min_spread: 0.05,
+            min_special_strength: 0.05,
             max_unclear_p: 0.02,
             max_hint_p: 0.01,
             min_departures: 30,

@@ -2,7 +2,7 @@
 //!
 //! A recording is an episode, or several between which rows were left out.
 
-use super::student::{mean_above_zero, mean_of_pieces_above_zero, typical};
+use super::student::{mean_above, typical};
 use super::thresholds::Thresholds;
 use becausal_core::Stream;
 use becausal_core::data::Transitions;
@@ -101,8 +101,8 @@ impl Units {
         sizes
     }
 
-    /// The p-value of the hypothesis that the mean of the sums is at most 0 in both folds; `None` where the
-    /// recordings hold too few independent pieces to tell.
+    /// The p-value of the hypothesis that the mean of the sums is at most that of the margins in both folds; `None`
+    /// where the recordings hold too few independent pieces to tell.
     ///
     /// The smaller p-value of the two folds counts, times two (Bonferroni): the folds learn from each other,
     /// so they are not independent. Sums are clipped. Where units are stretches, neighbours may be
@@ -110,33 +110,32 @@ impl Units {
     /// noise lasts. With too few of them whole recordings are the units.
     pub(super) fn p_value(&self, folds: &[UnitSums; 2], thresholds: &Thresholds) -> Option<f64> {
         let time = if self.stretches { self.lasting(folds, thresholds) } else { 1.0 };
-        let mut p = None;
-        for fold in folds {
-            let sums = clipped(fold.sums.clone(), thresholds);
-            let pieces = sums.len() as f64 / time;
-            let found = if !self.stretches || pieces >= thresholds.min_pieces {
-                (sums.len() >= thresholds.min_units / 2)
-                    .then(|| mean_of_pieces_above_zero(&sums, pieces))
+        let found = folds.iter().filter_map(|fold| {
+            let pieces = fold.units.len() as f64 / time;
+            if !self.stretches || pieces >= thresholds.min_pieces {
+                fold.p_value(pieces, thresholds)
             } else {
-                let sums = clipped(self.by_recording(fold), thresholds);
-                (sums.len() >= thresholds.min_units / 2).then(|| mean_above_zero(&sums))
-            };
-            p = p.into_iter().chain(found).reduce(f64::min);
-        }
-        p.map(|p| (2.0 * p).min(1.0))
+                let whole = self.by_recording(fold);
+                whole.p_value(whole.units.len() as f64, thresholds)
+            }
+        });
+        found.reduce(f64::min).map(|p| (2.0 * p).min(1.0))
     }
 
     /// The sums of whole recordings.
-    fn by_recording(&self, fold: &UnitSums) -> Vec<f64> {
-        let mut sums: Vec<(u32, f64)> = Vec::new();
-        for (&unit, &sum) in fold.units.iter().zip(&fold.sums) {
-            let recording = self.recording[unit];
-            match sums.last_mut() {
-                Some((last, total)) if *last == recording => *total += sum,
-                _ => sums.push((recording, sum)),
+    fn by_recording(&self, fold: &UnitSums) -> UnitSums {
+        let mut whole = UnitSums::default();
+        for (at, &unit) in fold.units.iter().enumerate() {
+            let recording = self.recording[unit] as usize;
+            if whole.units.last() != Some(&recording) {
+                whole.push(recording, [0.0; 3]);
             }
+            let last = whole.units.len() - 1;
+            whole.sums[last] += fold.sums[at];
+            whole.margins[last] += fold.margins[at];
+            whole.noise[last] += fold.noise[at];
         }
-        sums.into_iter().map(|(_, sum)| sum).collect()
+        whole
     }
 
     /// For how many units noise lasts: 1 if those of a recording are independent.
@@ -172,8 +171,43 @@ pub(super) struct UnitSums {
     pub units: Vec<usize>,
     /// Whose mean is above 0 if there is an influence.
     pub sums: Vec<f64>,
+    /// What an imperfect model may add to the sums, which does not count.
+    pub margins: Vec<f64>,
     /// The part of `sums` that no input explains.
     pub noise: Vec<f64>,
+}
+
+impl UnitSums {
+    /// Adds a unit with its sum, its margin and its noise.
+    pub(super) fn push(&mut self, unit: usize, [sum, margin, noise]: [f64; 3]) {
+        self.units.push(unit);
+        self.sums.push(sum);
+        self.margins.push(margin);
+        self.noise.push(noise);
+    }
+
+    /// The p-value of the hypothesis that the mean of the sums is at most that of the margins, from units that are
+    /// worth this many independent pieces; `None` with too few units.
+    ///
+    /// The sums of true influences vary because episodes do, and that is no reason for doubt. So the variance of the
+    /// t test is that under the hypothesis, as in a score test: of the sums as they would be if the input explained
+    /// no more than the margins. Without a margin that is the variance of the noise; for an influence just as large
+    /// as the margin, that of the sums as they are. In between, the variance of what the input explains shrinks in
+    /// proportion to its mean, hence the root: in proportion to the squared mean, p is too small for episodes that
+    /// differ much.
+    fn p_value(&self, pieces: f64, thresholds: &Thresholds) -> Option<f64> {
+        if self.units.len() < thresholds.min_units / 2 {
+            return None;
+        }
+        let total = |values: &[f64]| values.iter().sum::<f64>();
+        let explained = total(&self.sums) - total(&self.noise);
+        let kept = total(&self.margins) / explained;
+        let kept = if explained > 0.0 { kept.min(1.0).sqrt() } else { 1.0 };
+        let each = || self.sums.iter().zip(&self.margins).zip(&self.noise);
+        let sums: Vec<f64> = each().map(|((sum, margin), _)| sum - margin).collect();
+        let least = each().map(|((sum, margin), noise)| noise + kept * (sum - noise) - margin);
+        Some(mean_above(&clipped(sums, thresholds), &clipped(least.collect(), thresholds), pieces))
+    }
 }
 
 /// Sums beyond the most deviations count as these.
@@ -235,9 +269,12 @@ mod tests {
     fn noise(units: &Units, mut next: impl FnMut(usize) -> f64) -> [UnitSums; 2] {
         [0, 1].map(|number| {
             let of_fold = (0..units.count()).filter(|&unit| units.fold[unit] == number);
-            let of_fold: Vec<usize> = of_fold.collect();
-            let sums: Vec<f64> = of_fold.iter().map(|&unit| next(unit)).collect();
-            UnitSums { units: of_fold, noise: sums.clone(), sums }
+            let mut sums = UnitSums::default();
+            for unit in of_fold {
+                let noise = next(unit);
+                sums.push(unit, [noise, 0.0, noise]);
+            }
+            sums
         })
     }
 
@@ -280,6 +317,35 @@ mod tests {
         let many = Units::of_lengths(&[1000; 20], 0, &Thresholds::default());
         let (small, unknown) = small_and_unknown(&many, 0.97);
         assert!(small <= 25 && unknown == 0, "{small}, {unknown}");
+    }
+
+    /// The p-value of influences that differ by episode, with a small noise, beside margins.
+    fn p_of(units: &Units, stream: &mut Stream, influence: f64, margin: f64) -> f64 {
+        let folds = [0, 1].map(|number| {
+            let mut sums = UnitSums::default();
+            for unit in (0..units.count()).filter(|&unit| units.fold[unit] == number) {
+                let noise = 0.02 * stream.normal();
+                let explained = -influence * stream.uniform(0.0, 1.0).ln();
+                sums.push(unit, [explained + noise, margin, noise]);
+            }
+            sums
+        });
+        units.p_value(&folds, &Thresholds::default()).expect("a p-value")
+    }
+
+    #[test]
+    fn episodes_differ_and_that_is_a_doubt_only_at_the_margin() {
+        let units = Units::of_lengths(&[100; 24], 0, &Thresholds::default());
+        let mut stream = Stream::new(9);
+        let mut at_most = |influence: f64, margin: f64, alpha: f64| {
+            (0..2000).filter(|_| p_of(&units, &mut stream, influence, margin) <= alpha).count()
+        };
+        // As large as the margin: p is an error rate. With the noise alone as variance a half would be below .05.
+        let (often, rarely) = (at_most(1.0, 1.0, 0.05), at_most(1.0, 1.0, 0.001));
+        assert!(often <= 120 && rarely <= 7, "{often}, {rarely}");
+        // Far above it.
+        let found = at_most(1.0, 0.01, 0.001);
+        assert!(found >= 1990, "{found}");
     }
 
     #[test]

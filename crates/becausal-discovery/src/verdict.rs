@@ -55,15 +55,14 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reas
 /// Why nothing found does not mean that there is nothing.
 fn unclear(finding: &Finding, frame: &Frame, effect: &Factor) -> Option<Reason> {
     let thresholds = &frame.thresholds;
-    let low = finding.p <= thresholds.max_unclear_p && finding.most >= thresholds.min_strength;
-    if low {
-        // An imperfect model lets bystanders of a number gain a little, with any p. Of a label, which may hardly ever change,
-        // true causes may gain no more.
-        let is_weak = finding.strength < thresholds.min_strength;
-        let is_open = finding.p > DECIDED || (is_weak && effect.kind.is_label());
-        return is_open.then_some(Reason::Unclear);
+    // An imperfect model lets bystanders of a number gain a little, with any p. Of a label, which may hardly ever change,
+    // true causes may gain no more.
+    let is_weak = finding.gain.strength < thresholds.min_strength;
+    let is_decided = finding.gain.p <= DECIDED && !(is_weak && effect.kind.is_label());
+    if finding.gain.is_unclear(thresholds) && !is_decided {
+        return Some(Reason::Unclear);
     }
-    if finding.is_slow {
+    if finding.gain.is_slow {
         return Some(Reason::FewPieces);
     }
     if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= thresholds.max_hint_p) {
@@ -115,7 +114,7 @@ fn rare(frame: &Frame, factor: &Factor, columns: &[Series]) -> Option<Reason> {
 }
 
 /// The rows whose value is not the median; a value that nearly all rows have is the median.
-fn departures(values: &[f64]) -> usize {
+pub(super) fn departures(values: &[f64]) -> usize {
     let mut sorted = values.to_vec();
     let middle = sorted.len() / 2;
     if sorted.is_empty() {

@@ -9,6 +9,7 @@ use super::lunar_lander::{self, LunarLander, LunarLanderOptions};
 use super::trial::{Circumstances, Trial};
 use super::truth::Truth;
 use super::vacuum::{self, Vacuum};
+use becausal_core::Transitions;
 use becausal_core::env::AnyEnvironment;
 use becausal_core::env::EnvironmentError;
 use becausal_core::env::TimeLimit;
@@ -191,6 +192,14 @@ impl Entry {
             let trial = environment.and_then(|environment| Trial::of(&environment, circumstances));
             trial.unwrap_or_else(|error| panic!("{}: {error}", self.id))
         })
+    }
+
+    /// The same at moments of a log that are in the first circumstance. `None` also if an action of the log is not one
+    /// of the environment's.
+    #[must_use]
+    pub fn trial_of_log(&self, log: &Transitions) -> Option<Trial> {
+        let environment = self.make(&Options::default()).ok()?;
+        Trial::of_log(&environment, self.circumstances?, log).ok()
     }
 
     /// The options it has.

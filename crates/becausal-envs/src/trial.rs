@@ -8,13 +8,15 @@ use std::ops::Range;
 
 use becausal_core::env::{AnyEnvironment, Environment, EnvironmentError, random_action};
 use becausal_core::schema::{Kind, Role, Schema, Variable};
-use becausal_core::{Shape, Stream};
+use becausal_core::{Shape, Stream, Transitions};
 
 /// Episodes from which the moments are taken.
 const EPISODES: u64 = 60;
 /// Moments of each episode at which every variable is changed: 1,200 in all, so that a rule which acts at one
 /// moment in a hundred is met about ten times.
 const MOMENTS: usize = 20;
+/// Moments of a log, as many as of random episodes.
+const LOG_MOMENTS: usize = 1_200;
 /// Other values that a variable gets at each moment.
 const VALUES: usize = 4;
 /// Steps for which a random action is kept, at most: a craft that dithers visits few states.
@@ -98,12 +100,52 @@ impl Trial {
         environment: &AnyEnvironment,
         circumstances: Circumstances,
     ) -> Result<Self, EnvironmentError> {
-        let schema = environment.schema().clone();
-        let slots = Slots::of(&schema);
         let mut random = Stream::new(0);
         let moments = moments(environment, &mut random)?;
+        Self::at(&moments, environment.schema(), circumstances, &mut random)
+    }
+
+    /// Tries every cause at moments of a log that are in the first circumstance, with the values of other such
+    /// moments: what moves an effect in random flights may hardly move it in those of a trained agent.
+    ///
+    /// # Errors
+    /// When an action of the log is not one of the environment's.
+    pub(super) fn of_log(
+        environment: &AnyEnvironment,
+        circumstances: Circumstances,
+        log: &Transitions,
+    ) -> Result<Self, EnvironmentError> {
+        let schema = environment.schema();
+        let values = |slots: &mut dyn Iterator<Item = usize>, row: usize| -> Vec<f64> {
+            slots.map(|slot| log.column(slot).get(row)).collect()
+        };
+        let mut random = Stream::new(0);
+        let mut moments = Vec::new();
+        for row in random.permutation(log.len()) {
+            let state = values(&mut schema.state_slots(), row);
+            let effects = values(&mut schema.next_slots().chain(schema.outcome_slots()), row);
+            let mut environment = environment.clone();
+            if moments.len() < LOG_MOMENTS && (circumstances.of)(&state, &effects) == 0 {
+                environment.reset(row as u64);
+                if environment.set_state(&state) {
+                    let action = values(&mut schema.action_slots(), row);
+                    moments.push(Moment { environment, action });
+                }
+            }
+        }
+        Self::at(&moments, schema, circumstances, &mut random)
+    }
+
+    /// Tries every cause at some moments, with the values of others.
+    fn at(
+        moments: &[Moment],
+        schema: &Schema,
+        circumstances: Circumstances,
+        random: &mut Stream,
+    ) -> Result<Self, EnvironmentError> {
+        let slots = Slots::of(schema);
         let mut tallies = vec![Tally::new(&slots); circumstances.names.len()];
-        for moment in &moments {
+        for moment in moments {
             let base = moment.step()?;
             let here = (circumstances.of)(moment.environment.state(), &base);
             tallies[here].observe(&slots, moment.environment.state(), &base);

@@ -2,13 +2,16 @@
 //!
 //! `-- lander` scores graphs of a scripted pilot's flights. `-- lander flights.csv` scores the graph of a recording, of a
 //! trained agent for instance (`becausal collect LunarLander-v3 -n 20000 --policy RUN -o flights.csv`).
+//!
+//! Two lists of edges are asked for: those that move the effect by more than 1 % of its usual change in random flights, the
+//! same for all logs, and those that do so in the flights of the log itself.
 
 use std::path::Path;
 
 use becausal_core::Transitions;
 use becausal_core::data::{ReadOptions, read};
 use becausal_core::env::{Environment, Options, record_with_detours};
-use becausal_discovery::{CausalGraph, DiscoverParams, Verdict, discover};
+use becausal_discovery::{CausalGraph, DiscoverParams, Pair, Verdict, discover};
 use becausal_envs::{Pilot, Trial, find};
 
 const ID: &str = "LunarLander-v3";
@@ -34,50 +37,48 @@ pub fn lander(files: &[String]) {
 
 fn score(name: &str, data: &Transitions, trial: &Trial) {
     let graph: CausalGraph = discover(data, &DiscoverParams::default()).expect("a graph");
-    let flight = &trial.circumstances[0];
-    let (mut found, mut known, mut right, mut edges, mut open) = (0, 0, 0, 0, 0);
-    let mut wrong = Vec::new();
-    for pair in graph.pairs() {
-        let (cause, effect) = (pair.cause.0, pair.effect.0);
-        let moved = |place: usize| trial.circumstances[place].moves[effect][cause];
-        // What cannot be changed alone, as the legs, cannot be told.
-        let Some(in_flight) = moved(0) else { continue };
-        let anywhere =
-            (0..trial.circumstances.len()).any(|place| moved(place).is_some_and(|m| m > 0.0));
-        let is_edge = pair.verdict == Verdict::Edge;
-        if in_flight > SHARE {
-            known += 1;
-            found += usize::from(is_edge);
-            open += usize::from(pair.verdict == Verdict::Untestable);
-        }
-        if is_edge {
-            edges += 1;
-            if anywhere {
-                right += 1;
-            } else {
-                wrong.push(format!("{} -> {}", graph.cause(pair.cause), graph.effect(pair.effect)));
-            }
-        }
-    }
+    let own = find(ID).expect("an environment").trial_of_log(data).expect("tried");
+    let moved = |trial: &Trial, place: usize, pair: &Pair| {
+        trial.circumstances[place].moves[pair.effect.0][pair.cause.0]
+    };
+    let name_of =
+        |pair: &Pair| format!("{} -> {}", graph.cause(pair.cause), graph.effect(pair.effect));
+    let is_edge = |pair: &Pair| pair.verdict == Verdict::Edge;
+    // What cannot be changed alone, as the legs, cannot be told.
+    let tried = || graph.pairs().iter().filter(|pair| moved(trial, 0, pair).is_some());
+    let is_asked = |trial: &Trial, pair: &Pair| moved(trial, 0, pair).is_some_and(|m| m > SHARE);
+    let recall = |trial: &Trial| {
+        let asked: Vec<&Pair> = tried().filter(|pair| is_asked(trial, pair)).collect();
+        let found = asked.iter().filter(|pair| is_edge(pair)).count();
+        format!("{found} of {}", asked.len())
+    };
+    let edges = tried().filter(|pair| is_edge(pair)).count();
+    let is_wrong = |pair: &&Pair| {
+        (0..trial.circumstances.len())
+            .all(|place| moved(trial, place, pair).is_none_or(|moved| moved == 0.0))
+    };
+    let wrong: Vec<String> =
+        tried().filter(|pair| is_edge(pair)).filter(is_wrong).map(name_of).collect();
     println!(
-        "  {name}: {} rows, {found} of {known} edges of the flight found, {open} untestable; {right} of {edges} edges true {}",
+        "  {name}: {} rows, found {} edges of random flights, {} of the log's own flights; {} of {edges} edges true {}",
         data.len(),
+        recall(trial),
+        recall(&own),
+        edges - wrong.len(),
         wrong.join(", ")
     );
-    let missed = graph.pairs().iter().filter(|pair| pair.verdict != Verdict::Edge);
-    for pair in missed {
-        let share = flight.moves[pair.effect.0][pair.cause.0].filter(|&share| share > SHARE);
-        if let Some(share) = share {
-            println!(
-                "    {} -> {}: {}, moves it by {:.0} % of its usual change (p {:.1e}, strength {:.4})",
-                graph.cause(pair.cause),
-                graph.effect(pair.effect),
-                pair.verdict.word(),
-                100.0 * share,
-                pair.p,
-                pair.strength
-            );
-        }
+    let is_missed =
+        |pair: &&Pair| !is_edge(pair) && (is_asked(trial, pair) || is_asked(&own, pair));
+    for pair in tried().filter(is_missed) {
+        println!(
+            "    {}: {}, moves it by {:.1} % of its usual change, in this log by {:.2} % (p {:.1e}, strength {:.4})",
+            name_of(pair),
+            pair.verdict.word(),
+            100.0 * moved(trial, 0, pair).unwrap_or(0.0),
+            100.0 * moved(&own, 0, pair).unwrap_or(0.0),
+            pair.p,
+            pair.strength
+        );
     }
 }
 
