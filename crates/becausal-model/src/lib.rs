@@ -5,6 +5,7 @@ mod action_influence;
 mod attention;
 mod checked;
 mod coupling;
+mod cut;
 mod dense;
 mod descent;
 mod divergence;

@@ -288,7 +288,10 @@ impl WorldModel {
 
     fn outputs_for(&self, member: usize, inputs: &Inputs) -> Block {
         let part = self.action_part(member);
-        self.members[member].predict_under(inputs, &self.structure, part, &Tracker::unheard())
+        let member = &self.members[member];
+        let mut outputs = member.predict_under(inputs, &self.structure, part, &Tracker::unheard());
+        self.encoding.apply_stops(&mut outputs);
+        outputs
     }
 
     /// The result of an action with this noise, from row `row` of some outputs.
