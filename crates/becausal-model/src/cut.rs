@@ -214,3 +214,100 @@ impl Stop {
         rows.into_iter().for_each(|row| into[row] = f32::NAN);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use becausal_core::Stream;
+    use becausal_core::data::Row;
+    use becausal_core::progress::Tracker;
+    use becausal_core::schema::Schema;
+
+    use super::super::encoding::Encoding;
+    use super::*;
+
+    /// Rows of a number `x` and another one `y`, in episodes of 20; `next` says how they continue from what they are.
+    fn rows(mut next: impl FnMut(usize, [f64; 2], &mut Stream) -> [f64; 2]) -> Transitions {
+        let text = "name = \"Two\"\n[state]\nx = { kind = \"continuous\" }\ny = { kind = \"continuous\" }\n\
+                    [action]\na = { kind = \"boolean\" }\n";
+        let mut data = Transitions::new(Arc::new(Schema::parse(text).expect("a schema")));
+        let mut stream = Stream::new(4);
+        let mut state = [0.0; 2];
+        for row in 0..2000 {
+            if row % 20 == 0 {
+                state = [stream.normal(), stream.normal()];
+            }
+            let next = next(row, state, &mut stream);
+            let (terminated, truncated) = (false, row % 20 == 19);
+            let (state_of_row, action, next) = (&state[..], &[0.0][..], &next[..]);
+            let row = Row {
+                state: state_of_row,
+                action,
+                outcomes: &[],
+                next,
+                reward: 0.0,
+                terminated,
+                truncated,
+            };
+            data.push(&row);
+            state = [next[0], next[1]];
+        }
+        data
+    }
+
+    fn found(data: &Transitions) -> (Vec<[Option<f64>; 2]>, Vec<Stop>) {
+        let encoding = Encoding::of(data, false, &Tracker::unheard());
+        let each: Vec<_> = encoding.targets().iter().map(|target| bounds(data, target)).collect();
+        let stops = stops(data, encoding.targets(), &each);
+        (each, stops)
+    }
+
+    #[test]
+    fn a_number_that_is_cut_is_told_from_one_that_is_not() {
+        let walk = |state: f64, stream: &mut Stream| state + 0.3 * stream.normal();
+        let data = rows(|_, [x, y], stream| [walk(x, stream).min(1.5), walk(y, stream)]);
+        assert_eq!(found(&data), (vec![[None, Some(1.5)], [None, None]], vec![]));
+    }
+
+    #[test]
+    fn counts_and_what_never_changes_are_not_cut() {
+        // A count is at its largest value about as often as at the one before.
+        let data = rows(|row, [x, _], _| [x, (row % 20).min(18) as f64]);
+        assert_eq!(found(&data), (vec![[None; 2]; 2], vec![]));
+    }
+
+    #[test]
+    fn what_is_always_the_same_at_a_bound_stops_there() {
+        let walk = |state: f64, stream: &mut Stream| state + 0.3 * stream.normal();
+        let data = rows(|_, [x, y], stream| {
+            let (x, y) = (walk(x, stream), walk(y, stream));
+            if x <= -1.0 { [-1.0, 0.25] } else { [x, y] }
+        });
+        let (bounds, stops) = found(&data);
+        assert_eq!(bounds, [[Some(-1.0), None], [None; 2]]);
+        assert_eq!(stops.len(), 1);
+        assert_eq!((stops[0].cut, stops[0].upper, stops[0].set), (0, false, 1));
+        let encoding = Encoding::of(&data, false, &Tracker::unheard()).with_cuts(&data);
+        let mut targets = encoding.encode_all(&data, &Tracker::unheard()).targets;
+        encoding.leave_out_stops(&mut targets);
+        for row in 0..data.len() {
+            let stopped = data.column(encoding.targets()[0].slot).get(row) == -1.0;
+            assert_eq!(targets.group(1)[row].is_nan(), stopped, "row {row}");
+        }
+    }
+
+    #[test]
+    fn numbers_from_a_file_that_fit_no_target_are_refused() {
+        let data = rows(|_, [x, y], stream| [(x + stream.normal()).min(1.5), y]);
+        let encoding = Encoding::of(&data, false, &Tracker::unheard()).with_cuts(&data);
+        let targets = encoding.targets();
+        assert!(Stop::from_numbers([0.0, 1.0, 1.0, 0.5], targets).is_some());
+        for wrong in [[1.0, 1.0, 0.0, 0.5], [0.0, 1.0, 2.0, 0.5], [0.0, 1.0, 0.0, 0.5]] {
+            assert_eq!(Stop::from_numbers(wrong, targets), None, "{wrong:?}");
+        }
+        let mut plain = Encoding::of(&data, false, &Tracker::unheard()).targets()[0].clone();
+        assert_eq!(with_stored_bounds(&mut plain, &[vec![1.0], vec![-1.0]]), None);
+        assert_eq!(with_stored_bounds(&mut plain, &[vec![1.0, 2.0], vec![]]), None);
+    }
+}
