@@ -15,12 +15,13 @@ use becausal_nn::{Block, Distribution};
 use super::encoding::single;
 use super::target::Target;
 
-/// Minimum number of rows in which a number comes to its bound from elsewhere. Fewer would be coincidences; the wall of
+/// Minimum number of different values from which a number comes to its bound. Fewer would be coincidences; the wall of
 /// `MountainCar` is hit in 38 of 20,000 rows (seed 0).
 const MIN_ARRIVALS: usize = 10;
 
-/// The bound is seen at least this many times as often as the value next to it: a count has as many of the one as of the other.
-const MIN_TIMES_AS_OFTEN: usize = 10;
+/// The bound is reached from at least this many times as many values as the value next to it: a count comes to either from as
+/// many. Rows alone do not tell, because episodes may repeat themselves.
+const MIN_TIMES_AS_MANY: usize = 10;
 
 /// At most this share of the rows at a bound may contradict a stop: one that is there by chance, without having been cut.
 const MAX_CONTRADICTION: f64 = 0.01;
@@ -50,17 +51,22 @@ pub(super) fn bounds(data: &Transitions, target: &Target) -> [Option<f64>; 2] {
     let Some(before) = target.before.filter(|_| is_continuous) else { return [None; 2] };
     let (before, now) = (data.column(before).to_numbers(), data.column(target.slot).to_numbers());
     let of_end = |sign: f64| {
-        let top = now.iter().map(|value| sign * value).fold(f64::NEG_INFINITY, f64::max);
-        let at = now.iter().filter(|&&value| sign * value == top).count();
-        let below = now.iter().map(|value| sign * value).filter(|&value| value < top);
-        let next = below.fold(f64::NEG_INFINITY, f64::max);
-        let at_next = now.iter().filter(|&&value| sign * value == next).count();
-        let pairs = before.iter().zip(&now);
-        let arrivals =
-            pairs.filter(|(before, now)| sign * **now == top && sign * **before < top).count();
-        let is_bound =
-            next.is_finite() && arrivals >= MIN_ARRIVALS && at >= MIN_TIMES_AS_OFTEN * at_next;
-        is_bound.then_some(sign * top)
+        let largest =
+            |values: &mut dyn Iterator<Item = f64>| values.fold(f64::NEG_INFINITY, f64::max);
+        let top = largest(&mut now.iter().map(|value| sign * value));
+        let next = now.iter().map(|value| sign * value).filter(|&value| value < top);
+        let next = largest(&mut next.into_iter());
+        // The different values from which a value is reached.
+        let arrivals = |value: f64| {
+            let pairs =
+                before.iter().zip(&now).filter(|(from, to)| from != to && sign * **to == value);
+            let mut from: Vec<f64> = pairs.map(|(from, _)| *from).collect();
+            from.sort_by(f64::total_cmp);
+            from.dedup();
+            from.len()
+        };
+        let least = MIN_ARRIVALS.max(MIN_TIMES_AS_MANY * arrivals(next));
+        (next.is_finite() && arrivals(top) >= least).then_some(sign * top)
     };
     [of_end(-1.0), of_end(1.0)]
 }
@@ -236,7 +242,7 @@ mod tests {
         let mut state = [0.0; 2];
         for row in 0..2000 {
             if row % 20 == 0 {
-                state = [stream.normal(), stream.normal()];
+                state = [stream.normal(), 0.0];
             }
             let next = next(row, state, &mut stream);
             let (terminated, truncated) = (false, row % 20 == 19);
@@ -272,9 +278,24 @@ mod tests {
 
     #[test]
     fn counts_and_what_never_changes_are_not_cut() {
-        // A count is at its largest value about as often as at the one before.
+        // A count comes to its largest value from as many values as to the one before.
         let data = rows(|row, [x, _], _| [x, (row % 20).min(18) as f64]);
         assert_eq!(found(&data), (vec![[None; 2]; 2], vec![]));
+    }
+
+    #[test]
+    fn episodes_that_repeat_themselves_neither_make_nor_hide_a_cut() {
+        // Every run of 20 rows occurs ten times: its largest values do, too.
+        let walk = |row: usize, state: f64, of: u64| {
+            let place = u64::try_from(row % 200).expect("a row");
+            state + 0.3 * Stream::keyed(of, &[u32::try_from(place).expect("a row")]).normal()
+        };
+        let start = |row: usize, state: f64| if row % 20 == 0 { 0.0 } else { state };
+        let data = rows(|row, [x, y], _| {
+            let (x, y) = (start(row, x), start(row, y));
+            [walk(row, x, 1).min(0.3), walk(row, y, 2)]
+        });
+        assert_eq!(found(&data), (vec![[None, Some(0.3)], [None; 2]], vec![]));
     }
 
     #[test]
