@@ -242,6 +242,7 @@ mod tests {
         let mut state = [0.0; 2];
         for row in 0..2000 {
             if row % 20 == 0 {
+                data.begin_episode();
                 state = [stream.normal(), 0.0];
             }
             let next = next(row, state, &mut stream);

@@ -25,6 +25,7 @@ fn pushes(rows: usize, seed: u64) -> Transitions {
     let (mut state, mut action) = ([0.0; 2], 0.0);
     for row in 0..rows {
         if row % 50 == 0 {
+            data.begin_episode();
             state = [1.6 * stream.unit() - 0.8, 0.3 * stream.unit() - 0.15];
         }
         if stream.unit() < 0.2 {
