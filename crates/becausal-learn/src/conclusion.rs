@@ -104,7 +104,7 @@ impl Training {
             progress: self.unstoppable(),
             ..NoiseLessonParams::default()
         };
-        model.learn_shared_noise(&forks.forks, &params);
+        model.learn_shared_noise(&forks.forks, &params)?;
         if !forks.forks.is_empty() {
             model.describe(&self.data);
         }

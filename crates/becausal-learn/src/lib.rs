@@ -38,5 +38,5 @@ pub use ppo::{Learner, PpoOptions, PpoReport};
 pub use ppo_loss::{PpoRows, PpoSums, PpoWeights, ppo_loss};
 pub use report::{Durations, EpochReport};
 pub use setting::{Imagination, Ramp};
-pub use settings::Settings;
+pub use settings::{FORK_ACTIONS, FORK_STEPS, Settings};
 pub use training::Training;

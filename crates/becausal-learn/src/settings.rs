@@ -23,21 +23,7 @@ macro_rules! settings {
             }
         }
 
-        /// Other actions that are tried in a state: all that the landers have.
-pub(super) const FORK_ACTIONS: usize = 3;
-
-/// Steps for which a copy of the environment is followed: those of a chain.
-pub(super) const FORK_STEPS: usize = 5;
-
-impl Settings {
-    /// The most rows that are recorded at the end, for explanations.
-    #[must_use]
-    pub fn explaining_rows(&self) -> usize {
-        let courses = self.final_changes.saturating_add(FORK_ACTIONS);
-        let forked = self.final_forks.saturating_mul(courses.saturating_mul(FORK_STEPS));
-        self.final_rows.saturating_add(forked)
-    }
-
+        impl Settings {
             /// The names of all settings.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
@@ -189,6 +175,12 @@ settings! {
     final_changes: usize = 0,
 }
 
+/// The most other actions that are tried in a state: all that the landers have.
+pub const FORK_ACTIONS: usize = 3;
+
+/// Steps for which a copy of the environment is followed: those of a chain.
+pub const FORK_STEPS: usize = 5;
+
 /// Settings that trainings of earlier versions have in their records.
 const RETIRED: [&str; 1] = ["graph_from"];
 
@@ -205,6 +197,14 @@ const PRESETS: [(&str, &str); 4] = [
 const OTHER_ENVIRONMENTS: &str = include_str!("presets/any.toml");
 
 impl Settings {
+    /// The most rows that are recorded at the end, for explanations.
+    #[must_use]
+    pub fn explaining_rows(&self) -> usize {
+        let courses = self.final_changes.saturating_add(FORK_ACTIONS);
+        let forked = self.final_forks.saturating_mul(courses.saturating_mul(FORK_STEPS));
+        self.final_rows.saturating_add(forked)
+    }
+
     /// The built-in settings of an environment: `default` are ours, `paper` those of the paper's
     /// table. Some differ without a model.
     ///

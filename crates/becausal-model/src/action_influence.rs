@@ -61,7 +61,8 @@ impl WorldModel {
     pub fn influence_by_effect(&self, data: &Transitions, seed: u64) -> Influence {
         assert!(!data.is_empty(), "measuring an influence needs transitions");
         let rows: Vec<usize> = evenly(data.len(), MAX_ROWS_MEASURED).collect();
-        let rows = self.encoding.encode_all(data, &Tracker::unheard()).select(&rows);
+        let mut rows = self.encoding.encode_all(data, &Tracker::unheard()).select(&rows);
+        self.encoding.leave_out_stops(&mut rows.targets);
         let nobody = &Listener::NOBODY;
         let probe = Probe::new(&self.encoding, &self.structure, rows, seed, self.kind, nobody);
         let of_member = |member: &Member| -> Vec<f64> {

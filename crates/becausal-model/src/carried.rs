@@ -92,8 +92,11 @@ impl WorldModel {
             let asked = asked(row, seen);
             // The same step again has the same noise: nothing is to be learned about it.
             let is_same = seen.situation() == asked.situation;
+            let (from, to) = (seen.situation().0, asked.situation.0);
             match &self.shared_noise {
-                Some(_) if !is_same => learned.push((row, seen, asked)),
+                Some(shared) if !is_same && shared.reaches(self, from, to) => {
+                    learned.push((row, seen, asked));
+                }
                 _ => known[row] = Some(asked.assumed),
             }
         }

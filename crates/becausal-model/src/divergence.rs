@@ -21,6 +21,7 @@ impl Predicted {
         match distribution {
             Distribution::Normal { .. }
             | Distribution::Tailed { .. }
+            | Distribution::Cut { .. }
             | Distribution::Rounded { .. }
             | Distribution::Bounded { .. } => {
                 let own: f64 = distribution.deviation(parameters).unwrap_or(1.0);
@@ -30,7 +31,12 @@ impl Predicted {
                     Distribution::Rounded { half, .. } => deviation.hypot(half / 3.0_f64.sqrt()),
                     _ => deviation,
                 };
-                Self::Number { mean: f64::from(parameters[0]), deviation }
+                let mean = match distribution {
+                    // Beyond a bound the number is what the bound is.
+                    Distribution::Cut { .. } => distribution.mean(parameters),
+                    _ => f64::from(parameters[0]),
+                };
+                Self::Number { mean, deviation }
             }
             Distribution::Bernoulli => {
                 let share = 1.0 / (1.0 + (-f64::from(parameters[0])).exp());

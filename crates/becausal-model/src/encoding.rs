@@ -8,6 +8,7 @@ use becausal_core::progress::Tracker;
 use becausal_core::schema::{Circle, Kind, Role, Schema, Variable};
 use becausal_nn::{Block, Head, Shape};
 
+use super::cut::{Stop, bounds, is_cut, stops, stored_bounds, with_bounds, with_stored_bounds};
 use super::inputs::{Encoded, Inputs};
 use super::magnitude::Magnitude;
 use super::staircase::Staircase;
@@ -32,6 +33,8 @@ pub struct Encoding {
     /// Evenly spaced quantiles of each state slot, ascending.
     seen: Vec<Vec<f64>>,
     targets: Vec<Target>,
+    /// What is set where a number is cut.
+    stops: Vec<Stop>,
 }
 
 /// The numbers of an encoding in a file.
@@ -46,6 +49,11 @@ pub struct Numbers {
     pub seen: Vec<Vec<f64>>,
     /// Mean, scale and standard deviation of each target.
     pub targets: Vec<[f64; 3]>,
+    /// The bounds at which each target is cut, on its scale: none or one below, none or one above. Empty if none is cut.
+    pub cuts: Vec<[Vec<f64>; 2]>,
+    /// What is [set](Stop) where a number is cut: the target that is cut, 1 for its upper bound, the target that is set, and its
+    /// value.
+    pub stops: Vec<[f64; 4]>,
 }
 
 impl Encoding {
@@ -102,7 +110,29 @@ impl Encoding {
             (scale, of_values.scale)
         };
         let targets = layout(&schema, plain, scales);
-        Self { schema, plain, inputs, magnitudes, seen, targets }
+        Self { schema, plain, inputs, magnitudes, seen, targets, stops: Vec::new() }
+    }
+
+    /// The same, with the bounds at which numbers are cut in these data.
+    #[must_use]
+    pub fn with_cuts(mut self, data: &Transitions) -> Self {
+        let each: Vec<_> = self.targets.iter().map(|target| bounds(data, target)).collect();
+        for (target, &bounds) in self.targets.iter_mut().zip(&each) {
+            with_bounds(target, bounds);
+        }
+        self.stops = stops(data, &self.targets, &each);
+        self
+    }
+
+    /// Sets what stops in the outputs `[effects, rows, columns]` of a network, where the number that it stops with is
+    /// predicted beyond its bound.
+    pub(super) fn apply_stops(&self, outputs: &mut Block) {
+        self.stops.iter().for_each(|stop| stop.apply(&self.targets, outputs));
+    }
+
+    /// Makes the encoded values of what stops NaN, where it did: networks do not learn from them.
+    pub(super) fn leave_out_stops(&self, values: &mut Block) {
+        self.stops.iter().for_each(|stop| stop.leave_out(&self.targets, values));
     }
 
     /// Takes from these rows which values there are and how far they are spread. What networks read and predict stays as it
@@ -125,7 +155,7 @@ impl Encoding {
     /// invalid.
     #[must_use]
     pub fn from_numbers(schema: &Arc<Schema>, numbers: &Numbers) -> Option<Self> {
-        let Numbers { plain, inputs, magnitudes, seen, targets } = numbers;
+        let Numbers { plain, inputs, magnitudes, seen, targets, cuts, stops } = numbers;
         let (states, actions) = (schema.state_slots(), schema.action_slots());
         let outputs = schema.outcome_slots().len() + schema.next_slots().len();
         let complete = inputs.len() == actions.end
@@ -141,10 +171,18 @@ impl Encoding {
             return None;
         }
         let mut each = targets.iter();
-        let targets = layout(schema, *plain, |_, _, _| {
+        let mut targets = layout(schema, *plain, |_, _, _| {
             let [mean, scale, spread] = *each.next().expect("one entry per output");
             (Scale { mean, scale }, spread)
         });
+        if !cuts.is_empty() && cuts.len() != targets.len() {
+            return None;
+        }
+        for (target, cuts) in targets.iter_mut().zip(cuts) {
+            with_stored_bounds(target, cuts)?;
+        }
+        let stop = |numbers: &[f64; 4]| Stop::from_numbers(*numbers, &targets);
+        let stops = stops.iter().map(stop).collect::<Option<_>>()?;
         let inputs = inputs.iter().map(|&[mean, scale]| Scale { mean, scale }).collect();
         let magnitude = |(slot, numbers): (usize, &Vec<f64>)| {
             if numbers.is_empty() {
@@ -156,7 +194,7 @@ impl Encoding {
         };
         let magnitudes = magnitudes.iter().enumerate().map(magnitude).collect::<Option<_>>()?;
         let (schema, seen) = (Arc::clone(schema), seen.clone());
-        Some(Self { schema, plain: *plain, inputs, magnitudes, seen, targets })
+        Some(Self { schema, plain: *plain, inputs, magnitudes, seen, targets, stops })
     }
 
     /// The numbers to store in a file; see [`from_numbers`](Self::from_numbers).
@@ -173,6 +211,12 @@ impl Encoding {
             targets: (self.targets.iter())
                 .map(|t| [t.scale.mean, t.scale.scale, t.spread])
                 .collect(),
+            cuts: if self.targets.iter().any(is_cut) {
+                self.targets.iter().map(stored_bounds).collect()
+            } else {
+                Vec::new()
+            },
+            stops: self.stops.iter().map(|stop| stop.to_numbers()).collect(),
         }
     }
 

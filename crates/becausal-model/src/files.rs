@@ -64,14 +64,21 @@ impl WorldModel {
     }
 
     fn fields(&self) -> Map<String, Value> {
-        let Numbers { plain, inputs, magnitudes, seen, targets } = self.encoding.to_numbers();
+        let Numbers { plain, inputs, magnitudes, seen, targets, cuts, stops } =
+            self.encoding.to_numbers();
         let Sizes { encoder, hidden, action, key } = self.sizes;
         let parents: Vec<&[usize]> =
             (0..self.structure.effects()).map(|effect| self.structure.parents(effect)).collect();
         let sizes = json!({ "encoder": encoder, "hidden": hidden, "action": action, "key": key });
-        let scales = json!({
-            "plain": plain, "inputs": inputs, "magnitudes": magnitudes, "seen": seen, "targets": targets,
+        // Under another name where numbers are cut: a program that knows of no cuts would predict what is beyond them.
+        let name = if cuts.is_empty() { "targets" } else { "cut_targets" };
+        let mut scales = json!({
+            "plain": plain, "inputs": inputs, "magnitudes": magnitudes, "seen": seen, name: targets,
         });
+        if !cuts.is_empty() {
+            scales["cuts"] = json!(cuts);
+            scales["stops"] = json!(stops);
+        }
         [
             ("kind", json!(self.kind.name())),
             ("members", json!(self.members.len())),
@@ -117,13 +124,16 @@ impl Described {
             return Err(missing("parents"));
         }
         let scales = &manifest["normalisation"];
+        let is_cut = !scales["cut_targets"].is_null();
         let encoding = (|| {
             let stored = Numbers {
                 plain: scales["plain"].as_bool()?,
                 inputs: numbers(&scales["inputs"])?,
                 magnitudes: numbers(&scales["magnitudes"])?,
                 seen: numbers(&scales["seen"])?,
-                targets: numbers(&scales["targets"])?,
+                targets: numbers(&scales[if is_cut { "cut_targets" } else { "targets" }])?,
+                cuts: if is_cut { numbers(&scales["cuts"])? } else { Vec::new() },
+                stops: if is_cut { numbers(&scales["stops"])? } else { Vec::new() },
             };
             Encoding::from_numbers(schema, &stored)
         })();
@@ -248,7 +258,7 @@ impl<T: FromNumbers> FromNumbers for Vec<T> {
     }
 }
 
-impl<const N: usize> FromNumbers for [f64; N] {
+impl<T: FromNumbers, const N: usize> FromNumbers for [T; N] {
     fn from_numbers(value: &Value) -> Option<Self> {
         Vec::from_numbers(value)?.try_into().ok()
     }

@@ -39,9 +39,12 @@ impl FitData {
         let split = data.split_episodes(params.held_out, &mut Stream::keyed(params.seed, &[0]));
         let train = data.select_episodes(&split.train);
         let held_out = data.select_episodes(&split.held_out);
-        let encoding = Arc::new(Encoding::of(&train, params.plain, &watch));
-        let train_rows = encoding.encode_all(&train, &watch);
-        let held_out_rows = encoding.encode_all(&held_out, &watch);
+        let encoding = Encoding::of(&train, params.plain, &watch);
+        let encoding = Arc::new(if params.plain { encoding } else { encoding.with_cuts(&train) });
+        let mut train_rows = encoding.encode_all(&train, &watch);
+        let mut held_out_rows = encoding.encode_all(&held_out, &watch);
+        encoding.leave_out_stops(&mut train_rows.targets);
+        encoding.leave_out_stops(&mut held_out_rows.targets);
         if watch.is_stopped() {
             return Err(FitError::Stopped);
         }

@@ -6,6 +6,7 @@ mod attention;
 mod carried;
 mod checked;
 mod coupling;
+mod cut;
 mod dense;
 mod descent;
 mod divergence;

@@ -16,11 +16,18 @@ use becausal_nn::{
 use super::carried::Known;
 use super::dynamics::Dynamics;
 use super::encoding::single;
-use super::shared_noise::{Asked, Given, MEMBERS, NOISE, SharedNoise, Sorted, contexts};
+use super::error::FitError;
+use super::shared_noise::{
+    Asked, Given, MAX_NUMBERS, MEMBERS, NOISE, SharedNoise, Sorted, contexts, distances,
+};
 use super::world_model::{WorldModel, index};
 
-/// Pairs of a training step.
+/// Pairs of a training step: as many as rows of the world model's.
 const BATCH: usize = 256;
+
+/// The highest learning rate, and the weight decay. They were not varied.
+const RATE: f64 = 0.002;
+const DECAY: f64 = 0.01;
 
 /// How often a network sees every pair, at most, and the steps that even the fewest pairs are worth.
 const PASSES: usize = 16;
@@ -29,8 +36,9 @@ const LEAST_STEPS: usize = 500;
 /// How often a network is compared with the best one so far.
 const CHECKS: usize = 20;
 
-/// One of so many episodes is held out, to choose when a network is best and whether it is better than the rule.
-const HELD_OUT: usize = 6;
+/// Of so many episodes one is held out to choose when a network is best, and another one to decide whether it is better than
+/// the rule.
+const EPISODES: usize = 12;
 
 /// The least log-likelihood of a value that counts, in nats: one surprise must not decide which network is best.
 const LEAST: f64 = -5.0;
@@ -76,39 +84,62 @@ struct Row {
 impl WorldModel {
     /// Learns from copies of an environment what the noise of one step says about the same noise in another step. Returns by
     /// how many nats a value of a step is better predicted than by the rule (and a label than from the step alone), in
-    /// episodes that were held out; nothing is kept where that is not above 0, and nothing returned where there was nothing to
-    /// learn from.
+    /// episodes that neither taught nor chose; nothing is kept where that is not above 0, and nothing returned where there was
+    /// too little to learn from, or there are more numbers than networks can relate to each other. It replaces what was learned
+    /// this way before.
+    ///
+    /// # Errors
+    /// When the listener stops it; what was learned before is then kept.
     pub fn learn_shared_noise(
         &mut self,
         forks: &[Fork],
         params: &NoiseLessonParams,
-    ) -> Option<f64> {
-        self.shared_noise = None;
+    ) -> Result<Option<f64>, FitError> {
         let sorted = Sorted::of(self);
-        let (held_out, learned): (Vec<&Fork>, Vec<&Fork>) =
-            forks.iter().partition(|fork| fork.episode % HELD_OUT == 0);
-        let [held_out, learned] = [held_out, learned].map(|forks| self.lesson(&sorted, &forks));
-        if held_out.is_empty() || learned.is_empty() {
-            return None;
+        let among = |wanted: &dyn Fn(usize) -> bool| -> Vec<&Fork> {
+            forks.iter().filter(|fork| wanted(fork.episode % EPISODES)).collect()
+        };
+        let parts = [among(&|at| at > 1), among(&|at| at == 0), among(&|at| at == 1)];
+        let few = parts.iter().any(Vec::is_empty) || sorted.numbers.len() > MAX_NUMBERS;
+        if few {
+            return Ok(None);
         }
-        let lesson = Lesson::new(&sorted, learned, held_out);
-        let rule = lesson.score(Said::ByRule);
+        let reach = self.reach(&parts[0]);
+        let [learned, choosing, judging] = parts.map(|forks| self.lesson(&sorted, &forks));
+        let lesson = Lesson::new(&sorted, learned);
+        let rule = lesson.score(&judging, Said::ByRule);
         let enough = (PASSES * lesson.learned.len()).div_ceil(BATCH).max(LEAST_STEPS);
         let steps = params.steps.min(enough);
         let tracker = Tracker::begin(&params.progress, "share noise", "steps", steps * MEMBERS);
         let teach = |member: usize| {
             let mut stream = Stream::keyed(params.seed, &[index(member)]);
             let (parameters, network) = SharedNoise::network(self, &mut stream);
-            lesson.teach((parameters, network), steps, &mut stream, &tracker)
+            lesson.teach((parameters, network), &choosing, steps, &mut stream, &tracker)
         };
-        let taught: Vec<_> = (0..MEMBERS).into_par_iter().map(teach).collect();
-        let score = taught.iter().map(|(score, _)| score).sum::<f64>() / MEMBERS as f64;
-        let gain = score - rule;
-        if gain > 0.0 && !tracker.is_stopped() {
-            let members = taught.into_iter().map(|(_, member)| member).collect();
-            self.shared_noise = Some(Arc::new(SharedNoise { members }));
+        let members: Vec<_> = (0..MEMBERS).into_par_iter().map(teach).collect();
+        if tracker.is_stopped() {
+            return Err(FitError::Stopped);
         }
-        Some(gain)
+        let score = |(parameters, network): &(Parameters, Perceptron)| {
+            lesson.score(&judging, Said::By(parameters, network))
+        };
+        let gain = members.iter().map(score).sum::<f64>() / MEMBERS as f64 - rule;
+        self.shared_noise = (gain > 0.0).then(|| Arc::new(SharedNoise { members, reach }));
+        Ok(Some(gain))
+    }
+
+    /// How far apart the states of two steps are at most.
+    fn reach(&self, forks: &[&Fork]) -> Block {
+        let mut reach: Vec<f32> = Vec::new();
+        for (recorded, other) in
+            forks.iter().flat_map(|fork| fork.recorded.iter().zip(fork.other.steps()))
+        {
+            for (at, apart) in distances(self, &recorded.state, &other.state).enumerate() {
+                reach.resize(reach.len().max(at + 1), 0.0);
+                reach[at] = reach[at].max(single(apart.abs()));
+            }
+        }
+        Block::new(Shape::new(1, 1, reach.len()), reach)
     }
 
     /// The pairs of steps in some forks, as networks learn from them.
@@ -176,10 +207,9 @@ enum Said<'a> {
     By(&'a Parameters, &'a Perceptron),
 }
 
-/// What is learned from, and what is held out.
+/// What is learned from.
 struct Lesson {
     learned: Vec<Row>,
-    held_out: Vec<Row>,
     likelihood: Likelihood,
     /// The columns of what a network's outputs mean.
     columns: usize,
@@ -187,7 +217,7 @@ struct Lesson {
 }
 
 impl Lesson {
-    fn new(sorted: &Sorted, learned: Vec<Row>, held_out: Vec<Row>) -> Self {
+    fn new(sorted: &Sorted, learned: Vec<Row>) -> Self {
         let numbers = sorted.numbers.len();
         let mut heads: Vec<Head> =
             (0..numbers).map(|at| Head { group: 0, column: 2 * at, distribution: NOISE }).collect();
@@ -201,19 +231,20 @@ impl Lesson {
             column += parameters;
         }
         let likelihood = Likelihood::new(heads.into()).balanced(1.0);
-        Self { learned, held_out, likelihood, columns: column, numbers }
+        Self { learned, likelihood, columns: column, numbers }
     }
 
-    /// Teaches a network. Returns it as it was when it was best about what is held out, and how good it was.
+    /// Teaches a network. Returns it as it was when it was best about the rows that choose.
     fn teach(
         &self,
         (mut parameters, network): (Parameters, Perceptron),
+        choosing: &[Row],
         steps: usize,
         stream: &mut Stream,
         tracker: &Tracker<'_>,
-    ) -> (f64, (Parameters, Perceptron)) {
-        let schedule = Schedule { peak: 0.002, end: 0.01, warm_up: steps / 40, steps };
-        let mut adam = AdamW::new(&parameters, 0.01, 1.0);
+    ) -> (Parameters, Perceptron) {
+        let schedule = Schedule { peak: RATE, end: 0.01, warm_up: steps / 40, steps };
+        let mut adam = AdamW::new(&parameters, DECAY, 1.0);
         let mut gradients = parameters.gradients();
         let mut pool = Pool::default();
         let mut best = (f64::NEG_INFINITY, parameters.clone());
@@ -232,14 +263,14 @@ impl Lesson {
             pool = tape.finish();
             adam.step(&mut parameters, &gradients, schedule.rate(step));
             if (step + 1) % steps.div_ceil(CHECKS) == 0 || step + 1 == steps {
-                let score = self.score(Said::By(&parameters, &network));
+                let score = self.score(choosing, Said::By(&parameters, &network));
                 if score > best.0 {
                     best = (score, parameters.clone());
                 }
             }
             tracker.advance(1.0, "");
         }
-        (best.0, (best.1, network))
+        (best.1, network)
     }
 
     /// What a network says of some rows: `[1, rows, columns]`.
@@ -254,13 +285,8 @@ impl Lesson {
             row.given
                 .mixed(values.row(0, at), &mut mixed.values[at * self.columns..][..self.columns]);
         }
-        let noise = |row: &&Row| {
-            let of_number = row.given.scaled.chunks_exact(self.numbers.max(1));
-            of_number
-                .flat_map(|scaled| [&row.given.seen[..], scaled].concat())
-                .collect::<Vec<f32>>()
-        };
-        let noise = rows.iter().flat_map(noise).collect();
+        let each = rows.iter().flat_map(|row| (0..self.numbers).map(|at| (&row.given, at)));
+        let noise = each.flat_map(|(given, at)| given.noise_for(at)).collect();
         tape.push(mixed, Mix { said, noise, numbers: self.numbers })
     }
 
@@ -271,8 +297,8 @@ impl Lesson {
         Block::new(Shape::new(heads, rows.len(), 1), values.collect())
     }
 
-    /// The mean log-likelihood of a value of a step that is held out, in nats.
-    fn score(&self, said: Said<'_>) -> f64 {
+    /// The mean log-likelihood of a value of a step, in nats.
+    fn score(&self, rows: &[Row], said: Said<'_>) -> f64 {
         let of = |rows: &[Row]| {
             let rows: Vec<&Row> = rows.iter().collect();
             let answers = Self::answers(&rows);
@@ -286,8 +312,8 @@ impl Lesson {
             };
             each.iter().flatten().map(|value| value.max(LEAST)).sum::<f64>()
         };
-        let sum: f64 = self.held_out.chunks(1024).map(of).sum();
-        sum / (self.held_out.len() * self.held_out[0].answers.len()) as f64
+        let sum: f64 = rows.chunks(1024).map(of).sum();
+        sum / (rows.len() * rows[0].answers.len()) as f64
     }
 
     /// What the rule says of some rows: `[1, rows, columns]`.

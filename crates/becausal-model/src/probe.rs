@@ -341,13 +341,17 @@ fn exchange(
     exchanged
 }
 
-/// The log-likelihood of a value, with the standard deviation widened by [`TOLERANCE`].
+/// The log-likelihood of a value, with the standard deviation widened by [`TOLERANCE`]; 0 for a value that is not to be
+/// learned from (NaN).
 fn tolerant(target: &Target, parameters: &[f32], value: f64) -> f64 {
     match target.head.distribution {
-        distribution @ (Distribution::Normal { .. } | Distribution::Tailed { .. }) => {
+        _ if value.is_nan() => 0.0,
+        distribution @ (Distribution::Normal { .. }
+        | Distribution::Tailed { .. }
+        | Distribution::Cut { .. }) => {
             let deviation = distribution.deviation(parameters).unwrap_or(1.0);
             let deviation = deviation.hypot(TOLERANCE);
-            let z = target.error(value, f64::from(parameters[0])) / deviation;
+            let z = target.error(value, distribution.mean(parameters)) / deviation;
             -0.5 * z * z - deviation.ln()
         }
         distribution => {

@@ -73,6 +73,7 @@ impl WorldModel {
     ) -> Result<(), FitError> {
         check(data, &Tracker::unheard())?;
         self.kept = Kept::default();
+        self.shared_noise = None;
         self.restructure(data, structure, options.persist);
         let rows = self.encoding.encode_all(data, &Tracker::unheard());
         let lessons = Lessons { encoding: &self.encoding, structure: &self.structure, rows: &rows };

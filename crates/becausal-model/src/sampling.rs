@@ -40,7 +40,8 @@ impl WorldModel {
             .into_par_iter()
             .map(|(member, rows, mut stream)| {
                 let inputs = self.encoding.inputs(rows.len(), |row, slot| value(rows[row], slot));
-                let outputs = self.members[member].predict(&inputs, &self.structure);
+                let mut outputs = self.members[member].predict(&inputs, &self.structure);
+                self.encoding.apply_stops(&mut outputs);
                 self.draw(&outputs, rows.len(), noise, &mut stream)
             })
             .collect();
@@ -76,7 +77,8 @@ impl WorldModel {
             .collect();
         let of_member = |member: &Member| {
             let values = inputs.iter().zip(&starts).flat_map(|((count, inputs), from)| {
-                let outputs = member.predict(inputs, &self.structure);
+                let mut outputs = member.predict(inputs, &self.structure);
+                self.encoding.apply_stops(&mut outputs);
                 let mut stream = Stream::keyed(seed, &[index(*from)]);
                 self.draw(&outputs, *count, noise, &mut stream)
             });
@@ -95,8 +97,12 @@ impl WorldModel {
             for (at, target) in targets.iter().enumerate() {
                 let distribution = target.head.distribution;
                 distribution.draw(stream, &mut noise);
-                if matches!(distribution, Distribution::Normal { .. } | Distribution::Tailed { .. })
-                {
+                if matches!(
+                    distribution,
+                    Distribution::Normal { .. }
+                        | Distribution::Tailed { .. }
+                        | Distribution::Cut { .. }
+                ) {
                     noise[0] *= factor;
                 }
                 let value = distribution.value(target.head.parameters(outputs, row), &noise);

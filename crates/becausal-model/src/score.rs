@@ -153,7 +153,11 @@ impl WorldModel {
         let rows = self.members.len() * encoded.inputs.rows();
         let watch = Tracker::begin(listener, "predict", "rows", rows);
         let inputs = &encoded.inputs;
-        let predict = |member: &Member| member.predict_watched(inputs, &self.structure, &watch);
+        let predict = |member: &Member| {
+            let mut outputs = member.predict_watched(inputs, &self.structure, &watch);
+            self.encoding.apply_stops(&mut outputs);
+            outputs
+        };
         self.members.par_iter().map(predict).collect()
     }
 
@@ -205,6 +209,10 @@ impl Sums {
         let mut change_squares = 0.0;
         for (row, &value) in seen.iter().enumerate() {
             let value = f64::from(value);
+            if value.is_nan() {
+                // Rows that a stop decides are not learned from.
+                continue;
+            }
             let each = outputs.iter().map(|outputs| target.head.parameters(outputs, row));
             let means = side_by_side(target, each.clone().map(|p| distribution.mean(p)));
             let mean = means.iter().sum::<f64>() / means.len() as f64;
@@ -219,7 +227,13 @@ impl Sums {
                 })
                 .collect();
             sums.log_likelihood += log_mean(&logs);
-            if matches!(distribution, Distribution::Normal { .. } | Distribution::Tailed { .. }) {
+            let is_density = match distribution {
+                Distribution::Normal { .. } | Distribution::Tailed { .. } => true,
+                // At a bound there is a probability.
+                Distribution::Cut { .. } => !distribution.is_at_bound(value),
+                _ => false,
+            };
+            if is_density {
                 sums.log_likelihood -= target.scale.scale.ln();
             }
             if let Some(likeliest) = likeliest(&distribution, &each) {

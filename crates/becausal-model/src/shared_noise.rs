@@ -21,17 +21,24 @@ use super::dynamics::Situation;
 use super::encoding::single;
 use super::world_model::WorldModel;
 
-/// Networks whose mean is taken.
+/// Networks whose mean is taken: as many as the machine for which it was made has cores.
 pub(super) const MEMBERS: usize = 2;
 
-/// Hidden layers of a network.
-const WIDTHS: [usize; 2] = [128, 128];
+/// The width of the two hidden layers of a network. On lander 401, widths of 96 and 192 gave the same signs (.856), and 192 a
+/// precision that was higher by .01 in twice the time.
+const WIDTH: usize = 128;
+
+/// The most numbers in a step: the outputs of a network grow with their square.
+pub(super) const MAX_NUMBERS: usize = 128;
 
 /// The largest standardised noise that is told apart: beyond it the model was wrong, and more so is not worse.
 const LARGEST_NOISE: f64 = 8.0;
 
 /// The largest logit that is told apart: a probability of 0.9997.
 const LARGEST_LOGIT: f32 = 8.0;
+
+/// The least deviation that noise is measured in.
+const LEAST_DEVIATION: f64 = 1e-9;
 
 /// A tenth of the usual change of a step is where distances between states turn from linear to logarithmic.
 const NEAR: f64 = 0.1;
@@ -40,6 +47,9 @@ const NEAR: f64 = 0.1;
 #[derive(Debug, Clone)]
 pub(super) struct SharedNoise {
     pub members: Vec<(Parameters, Perceptron)>,
+    /// How far apart, in usual changes of a step, the two states were at most, for every number that has a value before the
+    /// step: `[1, 1, distances]`. Farther away the networks would guess.
+    pub reach: Block,
 }
 
 /// A step that is asked about.
@@ -63,8 +73,10 @@ pub(super) struct Sorted {
 pub(super) struct Given {
     /// The recorded noises of the numbers.
     pub seen: Vec<f32>,
-    /// The same in deviations of the step that is asked about: for every number all of them, `[numbers, numbers]`.
-    pub scaled: Vec<f32>,
+    /// The same times the recorded deviations.
+    pushes: Vec<f32>,
+    /// One over the deviations of the step that is asked about.
+    shares: Vec<f32>,
     /// What the rule says of each number.
     pub assumed: Vec<f32>,
     /// The parameters of the labels.
@@ -110,10 +122,8 @@ impl Given {
         let numbers = &sorted.numbers;
         let deviation = |target: usize| deviation(model, target, &asked.parameters[target]);
         let bounded = |noise: f64| single(noise.clamp(-LARGEST_NOISE, LARGEST_NOISE));
-        let scaled = numbers.iter().flat_map(|&into| {
-            let share = 1.0 / deviation(into).max(f64::MIN_POSITIVE);
-            numbers.iter().map(move |&of| bounded(seen.number(of) * seen.deviation(of) * share))
-        });
+        let push = |&target: &usize| single(seen.number(target) * seen.deviation(target));
+        let share = |&target: &usize| single(1.0 / deviation(target).max(LEAST_DEVIATION));
         let assumed = |&target: &usize| match asked.assumed[target] {
             Known::Number { mean, .. } => bounded(mean),
             _ => 0.0,
@@ -121,10 +131,20 @@ impl Given {
         let labels = sorted.labels.iter().flat_map(|&(target, _)| &asked.parameters[target]);
         Self {
             seen: numbers.iter().map(|&target| bounded(seen.number(target))).collect(),
-            scaled: scaled.collect(),
+            pushes: numbers.iter().map(push).collect(),
+            shares: numbers.iter().map(share).collect(),
             assumed: numbers.iter().map(assumed).collect(),
             labels: labels.map(|logit| logit.clamp(-LARGEST_LOGIT, LARGEST_LOGIT)).collect(),
         }
+    }
+
+    /// The recorded noises, then the same in deviations of number `at` in the step that is asked about.
+    pub fn noise_for(&self, at: usize) -> impl Iterator<Item = f32> {
+        let share = self.shares[at];
+        #[expect(clippy::cast_possible_truncation, reason = "a small whole number")]
+        let scaled =
+            move |push: &f32| (push * share).clamp(-LARGEST_NOISE as f32, LARGEST_NOISE as f32);
+        self.seen.iter().copied().chain(self.pushes.iter().map(scaled))
     }
 
     /// What a network's outputs mean: for each number the mean of its noise and a raw deviation, then the parameters of
@@ -134,8 +154,8 @@ impl Given {
         let (numbers, labels) = said.split_at(count * (2 * count + 2));
         let (means, parameters) = into.split_at_mut(2 * count);
         for (at, said) in numbers.chunks_exact(2 * count + 2).enumerate() {
-            let known = self.seen.iter().chain(&self.scaled[at * count..][..count]);
-            let shared: f32 = said.iter().zip(known).map(|(weight, noise)| weight * noise).sum();
+            let noise = self.noise_for(at);
+            let shared: f32 = said.iter().zip(noise).map(|(weight, noise)| weight * noise).sum();
             means[2 * at] = self.assumed[at] + shared + said[2 * count];
             means[2 * at + 1] = said[2 * count + 1];
         }
@@ -146,10 +166,9 @@ impl Given {
 }
 
 impl SharedNoise {
-    /// A network that has learned nothing: it says what the rule says.
+    /// A network that has learned nothing: its means are all but those of the rule.
     pub fn network(model: &WorldModel, stream: &mut Stream) -> (Parameters, Perceptron) {
-        let widths =
-            [&[context_width(model)], &WIDTHS[..], &[Sorted::of(model).outputs()]].concat();
+        let widths = [context_width(model), WIDTH, WIDTH, Sorted::of(model).outputs()];
         let mut parameters = Parameters::default();
         let network =
             Perceptron::new(&mut parameters, "shared", 1, &widths, Activation::Silu, stream);
@@ -183,7 +202,7 @@ impl SharedNoise {
             let mut known = vec![Known::SameNoise; model.encoding.targets().len()];
             for (&target, said) in sorted.numbers.iter().zip(mean.chunks_exact(2)) {
                 let mean = f64::from(said[0]).clamp(-2.0 * LARGEST_NOISE, 2.0 * LARGEST_NOISE);
-                let open = NOISE.deviation(said).unwrap_or(1.0);
+                let open = NOISE.deviation(said).unwrap_or(1.0).min(LARGEST_NOISE);
                 known[target] = Known::Number { mean, open };
             }
             let mut labels = &mean[2 * count..];
@@ -218,7 +237,8 @@ fn context_width(model: &WorldModel) -> usize {
     let targets = model.encoding.targets();
     let sorted = Sorted::of(model);
     let distances = targets.iter().filter(|target| target.before.is_some()).count();
-    let labels = 2 * sorted.label_parameters() + sorted.labels.len();
+    // The recorded label as flags, one for each label of a category.
+    let labels = 3 * sorted.label_parameters();
     2 * (states + actions) + distances + 3 * sorted.numbers.len() + labels
 }
 
@@ -239,12 +259,8 @@ pub(super) fn contexts(model: &WorldModel, pairs: &[(&SeenNoise<'_>, &Asked<'_>)
             }
         }
         // Small distances are told apart, too.
-        for target in model.encoding.targets() {
-            if let Some(slot) = target.before {
-                let apart = asked.situation.0[slot] - seen.situation().0[slot];
-                contexts.push(single((apart / target.scale.scale / NEAR).asinh() / 3.0));
-            }
-        }
+        let apart = distances(model, seen.situation().0, asked.situation.0);
+        contexts.extend(apart.map(|apart| single((apart / NEAR).asinh() / 3.0)));
         let logarithm = |deviation: f64| single(deviation.max(1e-6).ln() / 3.0);
         for &target in &sorted.numbers {
             let noise = seen.number(target).clamp(-LARGEST_NOISE, LARGEST_NOISE);
@@ -257,35 +273,71 @@ pub(super) fn contexts(model: &WorldModel, pairs: &[(&SeenNoise<'_>, &Asked<'_>)
             let (own, rest) = recorded.split_at(1 + parameters);
             recorded = rest;
             let logits = own[1..].iter().chain(&asked.parameters[target]);
-            contexts.push(own[0]);
+            match parameters {
+                1 => contexts.push(own[0]),
+                labels => contexts.extend((0..labels).map(|label| is(own[0] == label as f32))),
+            }
             contexts.extend(logits.map(|logit| logit.clamp(-LARGEST_LOGIT, LARGEST_LOGIT) / 4.0));
         }
     }
     contexts
 }
 
+/// How far a state is from another one, in usual changes of a step: every number that has a value before the step.
+pub(super) fn distances(model: &WorldModel, from: &[f64], to: &[f64]) -> impl Iterator<Item = f64> {
+    let targets = model.encoding.targets().iter();
+    targets.filter_map(move |target| {
+        let slot = target.before?;
+        let [to, from] = [to, from].map(|state| target.scale.apply(state[slot]));
+        Some(target.error(to, from))
+    })
+}
+
+fn is(flag: bool) -> f32 {
+    if flag { 1.0 } else { 0.0 }
+}
+
 impl SharedNoise {
+    /// Whether two states are no farther apart than those that were learned from.
+    pub fn reaches(&self, model: &WorldModel, from: &[f64], to: &[f64]) -> bool {
+        let most = self.reach.values.iter().map(|&most| f64::from(most));
+        distances(model, from, to).zip(most).all(|(apart, most)| apart.abs() <= most)
+    }
+
     /// The networks in these blocks.
     ///
     /// # Errors
     /// A message that says which block is missing or does not match.
     pub fn stored(model: &WorldModel, mut blocks: Vec<(String, Block)>) -> Result<Self, String> {
+        // A network is allocated before its weights are looked up, so it may not be larger than what is there.
+        let sorted = Sorted::of(model);
+        let stored: usize = blocks.iter().map(|(_, block)| block.values.len()).sum();
+        let widest = context_width(model).max(sorted.outputs());
+        if sorted.numbers.len() > MAX_NUMBERS || widest.saturating_mul(WIDTH) > stored {
+            return Err(format!("the weights `{}` are missing", prefix(0)));
+        }
+        let at = blocks.iter().position(|(name, _)| name == REACH);
+        let (_, reach) = blocks.swap_remove(at.ok_or(format!("`{REACH}` is missing"))?);
         let mut members = Vec::with_capacity(MEMBERS);
         for at in 0..MEMBERS {
             let (mut parameters, network) = Self::network(model, &mut Stream::new(0));
             blocks = take_blocks(&mut parameters, &prefix(at), blocks)?;
             members.push((parameters, network));
         }
-        Ok(Self { members })
+        Ok(Self { members, reach })
     }
 
     /// The blocks of all networks, with their names.
     pub fn blocks(&self) -> impl Iterator<Item = (String, &Block)> {
-        self.members.iter().enumerate().flat_map(|(at, (parameters, _))| {
+        let networks = self.members.iter().enumerate().flat_map(|(at, (parameters, _))| {
             parameters.iter().map(move |(name, block)| (prefix(at) + name, block))
-        })
+        });
+        networks.chain([(REACH.to_owned(), &self.reach)])
     }
 }
+
+/// The name of the block with the largest distances.
+const REACH: &str = "shared reach";
 
 /// What the names of a network's blocks begin with.
 fn prefix(member: usize) -> String {

@@ -291,7 +291,10 @@ impl WorldModel {
 
     fn outputs_for(&self, member: usize, inputs: &Inputs) -> Block {
         let part = self.action_part(member);
-        self.members[member].predict_under(inputs, &self.structure, part, &Tracker::unheard())
+        let member = &self.members[member];
+        let mut outputs = member.predict_under(inputs, &self.structure, part, &Tracker::unheard());
+        self.encoding.apply_stops(&mut outputs);
+        outputs
     }
 
     /// The results of actions with this noise, from the rows of some outputs.

@@ -2,7 +2,7 @@
 
 use super::math::softplus;
 use super::normal::{log_normal_between, log_normal_cdf, log_normal_density, normal_cdf};
-use super::tailed::{draw_tailed, log_tailed};
+use super::tailed::{draw_tailed, log_tailed, log_tailed_below};
 use becausal_core::{Stream, normal_quantile};
 
 /// A distribution of a number. Its parameters are outputs of a network and may be any numbers.
@@ -25,6 +25,16 @@ pub enum Distribution {
         /// The minimum standard deviation.
         floor: f64,
     },
+    /// The same, cut at bounds: a value at a bound stands for everything beyond it (Tobin 1958). The mean and the deviation are
+    /// those of the number before it is cut.
+    Cut {
+        /// The minimum standard deviation.
+        floor: f64,
+        /// The lower bound, in the units of the mean; -infinity for none.
+        low: f64,
+        /// The upper bound; infinity for none.
+        high: f64,
+    },
     /// A whole number: a rounded normal. The value v represents the interval v - half to v + half.
     Rounded {
         /// Half the distance from one whole number to the next, in the units of the mean.
@@ -43,14 +53,17 @@ pub enum Distribution {
     },
 }
 
-use Distribution::{Bernoulli, Bounded, Categorical, Normal, Rounded, Tailed};
+use Distribution::{Bernoulli, Bounded, Categorical, Cut, Normal, Rounded, Tailed};
+
+/// A value within this share of a bound is at the bound: bounds and values are rounded to single precision on the way.
+const AT_BOUND: f64 = 1e-6;
 
 impl Distribution {
     /// The number of its parameters.
     #[must_use]
     pub fn parameters(&self) -> usize {
         match self {
-            Normal { .. } | Tailed { .. } | Rounded { .. } | Bounded { .. } => 2,
+            Normal { .. } | Tailed { .. } | Cut { .. } | Rounded { .. } | Bounded { .. } => 2,
             Bernoulli => 1,
             Categorical(labels) => *labels,
         }
@@ -69,7 +82,7 @@ impl Distribution {
     #[must_use]
     pub fn chance(&self, parameters: &[f32], value: f64) -> Option<f64> {
         match self {
-            Normal { .. } | Tailed { .. } | Rounded { .. } | Bounded { .. } => None,
+            Normal { .. } | Tailed { .. } | Cut { .. } | Rounded { .. } | Bounded { .. } => None,
             Bernoulli | Categorical(_) => {
                 let mut slopes = vec![0.0; self.parameters()];
                 Some(self.log_likelihood(parameters, value, &mut slopes).exp())
@@ -77,11 +90,20 @@ impl Distribution {
         }
     }
 
+    /// Whether a value is at a bound of a [`Cut`](Self::Cut) distribution, where it has a probability and not a density.
+    #[must_use]
+    pub fn is_at_bound(&self, value: f64) -> bool {
+        matches!(*self, Cut { low, high, .. } if side(value, (low, high)).is_some())
+    }
+
     /// The log-likelihood of a value. Writes its derivatives with respect to the parameters.
     pub fn log_likelihood(&self, parameters: &[f32], value: f64, derivatives: &mut [f32]) -> f64 {
         match *self {
             Normal { floor } => log_normal(scale(parameters, floor), value, derivatives),
             Tailed { floor } => tailed(scale(parameters, floor), value, derivatives),
+            Cut { floor, low, high } => {
+                log_cut(scale(parameters, floor), (low, high), value, derivatives)
+            }
             Rounded { half, floor } => {
                 log_rounded(scale(parameters, floor), half, value, derivatives)
             }
@@ -127,6 +149,10 @@ impl Distribution {
                 let scale = scale(parameters, floor);
                 (tailed(scale, value, derivatives), Some(scale.1))
             }
+            Cut { floor, low, high } => {
+                let scale = scale(parameters, floor);
+                (log_cut(scale, (low, high), value, derivatives), Some(scale.1))
+            }
             Rounded { half, floor } => {
                 let scale = scale(parameters, floor);
                 let uncertainty = scale.1.hypot(rounding(half));
@@ -144,6 +170,7 @@ impl Distribution {
     pub fn mode(&self, parameters: &[f32]) -> f64 {
         match self {
             Normal { .. } | Tailed { .. } | Rounded { .. } => f64::from(parameters[0]),
+            Cut { low, high, .. } => f64::from(parameters[0]).clamp(*low, *high),
             Bernoulli => f64::from(u8::from(parameters[0] > 0.0)),
             Categorical(labels) => largest(parameters[..*labels].iter().map(|&p| f64::from(p))),
             Bounded { .. } => f64::from(parameters[0]).tanh(),
@@ -163,9 +190,11 @@ impl Distribution {
     #[must_use]
     pub fn deviation(&self, parameters: &[f32]) -> Option<f64> {
         match *self {
-            Normal { floor } | Tailed { floor } | Rounded { floor, .. } | Bounded { floor } => {
-                Some(scale(parameters, floor).1)
-            }
+            Normal { floor }
+            | Tailed { floor }
+            | Cut { floor, .. }
+            | Rounded { floor, .. }
+            | Bounded { floor } => Some(scale(parameters, floor).1),
             Bernoulli | Categorical(_) => None,
         }
     }
@@ -184,7 +213,11 @@ impl Distribution {
     /// of the normal without its tails. Writes its derivatives with respect to the parameters.
     pub fn entropy(&self, parameters: &[f32], derivatives: &mut [f32]) -> f64 {
         match *self {
-            Normal { floor } | Tailed { floor } | Rounded { floor, .. } | Bounded { floor } => {
+            Normal { floor }
+            | Tailed { floor }
+            | Cut { floor, .. }
+            | Rounded { floor, .. }
+            | Bounded { floor } => {
                 let (_, deviation, slope) = scale(parameters, floor);
                 write(derivatives, [0.0, slope / deviation]);
                 deviation.ln() - log_normal_density(0.0) + 0.5
@@ -212,7 +245,11 @@ impl Distribution {
     /// one with `parameters`. Writes its derivatives with respect to `parameters`.
     pub fn divergence(&self, before: &[f32], parameters: &[f32], derivatives: &mut [f32]) -> f64 {
         match *self {
-            Normal { floor } | Tailed { floor } | Rounded { floor, .. } | Bounded { floor } => {
+            Normal { floor }
+            | Tailed { floor }
+            | Cut { floor, .. }
+            | Rounded { floor, .. }
+            | Bounded { floor } => {
                 let (old_mean, old, _) = scale(before, floor);
                 let (mean, deviation, slope) = scale(parameters, floor);
                 let square = (old * old + (mean - old_mean).powi(2)) / (deviation * deviation);
@@ -247,7 +284,7 @@ impl Distribution {
         for value in &mut noise[..self.noises()] {
             *value = match self {
                 Normal { .. } | Rounded { .. } | Bounded { .. } => stream.normal(),
-                Tailed { .. } => draw_tailed(stream),
+                Tailed { .. } | Cut { .. } => draw_tailed(stream),
                 Bernoulli => logistic_quantile(stream.unit()),
                 Categorical(_) => gumbel_quantile(stream.unit()),
             };
@@ -263,6 +300,7 @@ impl Distribution {
                 let (mean, deviation, _) = scale(parameters, floor);
                 mean + deviation * noise[0]
             }
+            Cut { floor, low, high } => Tailed { floor }.value(parameters, noise).clamp(low, high),
             Bernoulli => f64::from(u8::from(f64::from(parameters[0]) + noise[0] > 0.0)),
             Categorical(labels) => {
                 let scores = parameters[..labels].iter().zip(noise);
@@ -301,6 +339,16 @@ impl Distribution {
             Normal { floor } | Tailed { floor } => {
                 let (mean, deviation, _) = scale(parameters, floor);
                 noise[0] = (value - mean) / deviation;
+            }
+            Cut { floor, low, high } => {
+                let (mean, deviation, _) = scale(parameters, floor);
+                let at = |bound: f64| (bound - mean) / deviation;
+                noise[0] = match side(value, (low, high)) {
+                    // What is expected beyond the bound needs no noise to be there; the tails hardly matter here.
+                    Some(Side::Low) => normal_between(f64::NEG_INFINITY, at(low), share()),
+                    Some(Side::High) => normal_between(at(high), f64::INFINITY, share()),
+                    None => at(value),
+                };
             }
             Rounded { half, floor } => {
                 let (mean, deviation, _) = scale(parameters, floor);
@@ -356,6 +404,41 @@ fn log_normal(
 /// The log-likelihood of a value under a [`Tailed`] distribution with this [`scale`].
 fn tailed((mean, deviation, slope): (f64, f64, f64), value: f64, derivatives: &mut [f32]) -> f64 {
     let (log, [by_mean, by_deviation]) = log_tailed(mean, deviation, value);
+    write(derivatives, [by_mean, by_deviation * slope]);
+    log
+}
+
+/// The end of a range that a value is cut at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Low,
+    High,
+}
+
+/// The bound that a value is at.
+fn side(value: f64, (low, high): (f64, f64)) -> Option<Side> {
+    let near = |bound: f64| AT_BOUND * (1.0 + bound.abs());
+    if low.is_finite() && value <= low + near(low) {
+        return Some(Side::Low);
+    }
+    (high.is_finite() && value >= high - near(high)).then_some(Side::High)
+}
+
+/// The log-likelihood of a value under a [`Cut`] distribution with this [`scale`].
+fn log_cut(
+    (mean, deviation, slope): (f64, f64, f64),
+    bounds: (f64, f64),
+    value: f64,
+    derivatives: &mut [f32],
+) -> f64 {
+    let (log, [by_mean, by_deviation]) = match side(value, bounds) {
+        Some(Side::Low) => log_tailed_below(mean, deviation, bounds.0),
+        Some(Side::High) => {
+            let (log, [by_mean, by_deviation]) = log_tailed_below(-mean, deviation, -bounds.1);
+            (log, [-by_mean, by_deviation])
+        }
+        None => log_tailed(mean, deviation, value),
+    };
     write(derivatives, [by_mean, by_deviation * slope]);
     log
 }
@@ -449,7 +532,7 @@ fn normal_between(a: f64, b: f64, share: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const ALL: [(Distribution, [f32; 3], [f64; 3]); 7] = [
+    const ALL: [(Distribution, [f32; 3], [f64; 3]); 9] = [
         (Normal { floor: 1e-3 }, [0.4, -0.3, 0.0], [0.3, -2.0, 5.0]),
         (Tailed { floor: 1e-3 }, [0.4, -0.3, 0.0], [0.3, -2.0, 5.0]),
         (Rounded { half: 0.25, floor: 1e-3 }, [0.4, -0.3, 0.0], [0.5, -2.0, 5.0]),
@@ -457,7 +540,12 @@ mod tests {
         (Bernoulli, [0.7, 0.0, 0.0], [0.0, 1.0, 1.0]),
         (Categorical(3), [0.1, -0.5, 1.2], [0.0, 1.0, 2.0]),
         (Bounded { floor: 1e-3 }, [0.4, -0.3, 0.0], [0.5, -0.9, 0.99]),
+        (BELOW, [0.4, -0.3, 0.0], [0.3, -2.0, 5.0]),
+        (WITHIN, [0.4, -0.3, 0.0], [0.3, -1.0, 0.5]),
     ];
+
+    const BELOW: Distribution = Cut { floor: 1e-3, low: -2.0, high: f64::INFINITY };
+    const WITHIN: Distribution = Cut { floor: 1e-3, low: -1.0, high: 0.5 };
 
     type Measure<'a> = &'a dyn Fn(&[f32], &mut [f32]) -> f64;
 
@@ -534,6 +622,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_expected_beyond_a_bound_is_at_the_bound_and_is_no_surprise() {
+        // Expected at -4 with a deviation of about 0.1, seen at the bound: nothing random happened.
+        let parameters = [-4.0, -2.25];
+        assert_eq!(BELOW.mean(&parameters), -2.0);
+        assert_eq!(BELOW.value(&parameters, &[0.7]), -2.0);
+        let mut noise = [1.0];
+        BELOW.noise_of(&parameters, -2.0, &mut noise);
+        assert!(noise[0].abs() < 1e-6, "{noise:?}");
+        let mut slopes = [1.0; 2];
+        let log = BELOW.log_likelihood(&parameters, -2.0, &mut slopes);
+        assert!(log.abs() < 1e-9 && slopes.iter().all(|slope| slope.abs() < 1e-6), "{log}");
+    }
+
+    #[test]
     fn noise_drawn_given_values_is_the_noise_of_the_distribution() {
         // Values are drawn, then their noise, then what other parameters make of it: this must have the
         // distribution of the other parameters.
@@ -606,6 +708,12 @@ mod tests {
         let each =
             cells.map(|v| tailed.log_likelihood(&[0.4, -0.3], v, &mut [0.0; 2]).exp() * 1e-3);
         assert!((each.sum::<f64>() - 1.0).abs() < 1e-5);
+        // Within the bounds there is a density, at each of them a probability.
+        let cells = (0..1500).map(|cell| -1.0 + (f64::from(cell) + 0.5) * 1e-3);
+        let inside: f64 =
+            cells.map(|v| WITHIN.log_likelihood(&[0.4, -0.3], v, &mut [0.0; 2]).exp() * 1e-3).sum();
+        let at = |v: f64| WITHIN.log_likelihood(&[0.4, -0.3], v, &mut [0.0; 2]).exp();
+        assert!((inside + at(-1.0) + at(0.5) - 1.0).abs() < 2e-3);
         let rounded = Rounded { half: 0.25, floor: 1e-3 };
         let each = (-40..40)
             .map(|v| rounded.log_likelihood(&[0.4, -0.3], f64::from(v) * 0.5, &mut [0.0; 2]).exp());

@@ -29,6 +29,7 @@ impl Distribution {
         match *self {
             Self::Normal { floor }
             | Self::Tailed { floor }
+            | Self::Cut { floor, .. }
             | Self::Rounded { floor, .. }
             | Self::Bounded { floor } => {
                 // The inverse of softplus.

@@ -65,7 +65,8 @@ impl Likelihood {
 
     /// Minus the mean log-likelihood of a row, summed over the heads: `[1, 1, 1]`.
     ///
-    /// `outputs` is `[groups, rows, columns]`, `targets` the observed values `[heads, rows, 1]`.
+    /// `outputs` is `[groups, rows, columns]`, `targets` the observed values `[heads, rows, 1]`. A value that is NaN is not
+    /// learned from.
     pub fn loss(&self, tape: &mut Tape<'_>, outputs: Variable, targets: Variable) -> Variable {
         let shape = tape.value(outputs).shape;
         let mut slopes = tape.scratch(shape);
@@ -79,6 +80,9 @@ impl Likelihood {
                 let slopes = &mut slopes.values[from..][..head.distribution.parameters()];
                 let parameters = head.parameters(values, row);
                 let target = f64::from(target);
+                if target.is_nan() {
+                    continue;
+                }
                 let distribution = head.distribution;
                 let (log, uncertainty) =
                     distribution.log_likelihood_and_uncertainty(parameters, target, slopes);
@@ -99,13 +103,16 @@ impl Likelihood {
         tape.push(loss, Loss { outputs, slopes })
     }
 
-    /// The log-likelihood of every row under each head: `[heads][rows]`.
+    /// The log-likelihood of every row under each head, 0 where the value is NaN: `[heads][rows]`.
     #[must_use]
     pub fn rows(&self, outputs: &Block, targets: &Block) -> Vec<Vec<f64>> {
         let mut slopes = vec![0.0; outputs.shape.columns];
         let mut of = |(at, head): (usize, &Head)| -> Vec<f64> {
             let rows = targets.group(at).iter().enumerate();
             rows.map(|(row, &target)| {
+                if target.is_nan() {
+                    return 0.0;
+                }
                 let parameters = head.parameters(outputs, row);
                 head.distribution.log_likelihood(parameters, f64::from(target), &mut slopes)
             })

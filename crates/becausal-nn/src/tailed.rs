@@ -2,7 +2,7 @@
 
 use becausal_core::Stream;
 
-use super::normal::log_normal_density;
+use super::normal::{log_normal_density, normal_cdf};
 
 /// Where the tails begin, in standard deviations of the middle. Of normal noise one value in 22 is beyond it.
 const TAIL: f64 = 2.0;
@@ -23,6 +23,24 @@ pub(super) fn log_tailed(mean: f64, deviation: f64, value: f64) -> (f64, [f64; 2
     let mass = MASSES[0] + MASSES[1];
     let log = log_normal_density(0.0) - mass.ln() - pull * (z - 0.5 * pull) - middle.ln();
     (log, slopes)
+}
+
+/// The logarithm of the probability of a value below a bound, and its derivatives with respect to the mean and to the deviation.
+pub(super) fn log_tailed_below(mean: f64, deviation: f64, bound: f64) -> (f64, [f64; 2]) {
+    let middle = deviation / NORMAL_NOISE;
+    let z = (bound - mean) / middle;
+    let (tail, mass) = (0.5 * MASSES[1], MASSES[0] + MASSES[1]);
+    let log = if z < -TAIL {
+        (tail / mass).ln() + TAIL * (z + TAIL)
+    } else if z <= TAIL {
+        ((tail + normal_cdf(z) - normal_cdf(-TAIL)) / mass).ln()
+    } else {
+        (-tail / mass * (-TAIL * (z - TAIL)).exp()).ln_1p()
+    };
+    let pull = z.clamp(-TAIL, TAIL);
+    let density = log_normal_density(0.0) - mass.ln() - pull * (z - 0.5 * pull);
+    let by_z = (density - log).exp();
+    (log, [-by_z / middle, -by_z * z / deviation])
 }
 
 /// Noise, in standard deviations of the normal noise that the density is fitted to.

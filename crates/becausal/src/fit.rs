@@ -266,6 +266,7 @@ impl FitParams {
             graph_given: self.graph.is_some(),
             test_given: self.test.is_some(),
             policy_given: self.policy.is_some(),
+            tried: 0,
             origin: log.origin().cloned(),
         }
     }

@@ -70,6 +70,8 @@ pub struct FitRecord {
     pub test_given: bool,
     /// Whether a policy was given, from files or from memory.
     pub policy_given: bool,
+    /// States in which other actions were tried afterwards ([`Run::try_others`](crate::Run::try_others)).
+    pub tried: usize,
     /// The environment that was recorded, where the log says so.
     pub origin: Option<Origin>,
 }
@@ -115,6 +117,13 @@ struct FitFile {
     test_given: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     policy_given: bool,
+    #[serde(default, skip_serializing_if = "is_none_tried")]
+    tried: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none_tried(states: &usize) -> bool {
+    *states == 0
 }
 
 /// Whole numbers of TOML have a sign: a large seed is text.
@@ -176,6 +185,7 @@ impl FitRecord {
             graph_given: self.graph_given,
             test_given: self.test_given,
             policy_given: self.policy_given,
+            tried: self.tried,
         };
         let text = toml_edit::ser::to_string(&file).expect("plain fields become TOML");
         match &self.origin {
@@ -225,18 +235,19 @@ impl FitRecord {
             held_out: file.held_out.unwrap_or(HELD_OUT),
             held_out_first: file.held_out.is_some(),
             stretches: file.stretches,
+            tried: file.tried,
             origin: Origin::parse(text),
         })
     }
 
-    /// The command that makes the run; `None` where the log, the graph, the policy or the other log was in memory,
+    /// The command that makes the run; `None` where other actions were tried, the log, the graph, the policy or the other log was in memory,
     /// or another share of the rows was held out than the program holds out.
     #[must_use]
     pub fn command(&self, run: &Path) -> Option<String> {
         let in_memory = self.graph_given != self.graph.is_some()
             || self.test_given != self.test.is_some()
             || self.policy_given != self.policy.is_some();
-        if in_memory || (!self.test_given && self.held_out != HELD_OUT) {
+        if in_memory || self.tried > 0 || (!self.test_given && self.held_out != HELD_OUT) {
             return None;
         }
         let mut command = format!("becausal fit {}", quoted_path(Path::new(self.data.as_ref()?)));
@@ -354,6 +365,7 @@ mod tests {
             graph_given: true,
             test_given: false,
             policy_given: true,
+            tried: 0,
             origin: Some(Origin { environment: "CartPole-v1".to_owned(), ..Origin::default() }),
         }
     }

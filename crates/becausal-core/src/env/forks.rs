@@ -53,7 +53,7 @@ pub struct ForkParams<'a> {
 pub struct Forks {
     /// The forks, by episode.
     pub forks: Vec<Fork>,
-    /// Steps that the environment made in all: those of the episodes and those of the copies.
+    /// Steps of the episodes and of the copies, each counted once.
     pub steps: usize,
 }
 
@@ -63,6 +63,9 @@ const STATES_OF_EPISODE: usize = 8;
 /// The most actions that are listed to choose from; an action that is a number is also tried at as many strengths
 /// between its bounds as at these.
 const MAX_ACTIONS: usize = 16;
+
+/// Actions that are drawn at least, where not all can be listed.
+const MIN_DRAWN: usize = 3;
 
 /// What a stream is for, beside the number of an episode.
 const EPISODES: u32 = 0;
@@ -229,7 +232,8 @@ fn changed(
     (changed != state).then_some(changed)
 }
 
-/// Every other action; of actions that are numbers their bounds and middles, and as many drawn ones.
+/// Other actions to choose from: all of them; of actions that are numbers, or too many to be listed, the typical ones and as
+/// many drawn ones, at least three.
 fn other_actions(
     schema: &Schema,
     taken: &[f64],
@@ -239,10 +243,12 @@ fn other_actions(
     if let Some(all) = every_action(schema, MAX_ACTIONS) {
         actions = all;
     } else {
-        for _ in 0..actions.len().max(1) {
+        for _ in 0..actions.len().max(MIN_DRAWN) {
             let mut drawn = taken.to_vec();
             random_action(schema, stream, &mut drawn)?;
-            actions.push(drawn);
+            if !actions.contains(&drawn) {
+                actions.push(drawn);
+            }
         }
     }
     actions.retain(|action| action != taken);

@@ -3,3 +3,4 @@
 mod checked;
 mod model;
 mod shared_noise;
+mod walls;

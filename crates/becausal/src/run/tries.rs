@@ -1,12 +1,14 @@
 //! What copies of the environment show that no log can show.
 
 use becausal_core::Stream;
-use becausal_core::env::{ForkParams, MAX_EPISODE_STEPS, forks};
+use becausal_core::env::{ForkParams, forks};
 use becausal_core::progress::{Listener, Progress};
+use becausal_learn::{FORK_ACTIONS, FORK_STEPS};
 use becausal_model::{FitError, NoiseLessonParams};
 
 use super::Run;
 use crate::error::Error;
+use crate::record::Record;
 
 /// How other actions are tried.
 #[derive(Debug, Clone)]
@@ -43,22 +45,24 @@ impl TryParams {
     }
 }
 
-/// Other actions in a state, at most.
-const ACTIONS: usize = 3;
+/// The longest episode, in steps: as in an audit.
+const LONGEST_EPISODE: usize = 1000;
 
-/// Steps for which a copy is followed: those of a chain.
-const STEPS: usize = 5;
+/// What a stream is for, beside the others that a run's seed makes.
+const TRIES: u32 = 10;
 
 impl Run {
     /// The same run, whose model has seen other actions tried in copies of the environment, which meet the same noise. No log
     /// shows what noise under one action says about noise under another; with this, answers know. A training does
     /// so by itself where its settings say so (`final_forks`).
     ///
-    /// It has no folder until it is [saved](Self::save), and forgets an audit that was kept. A foreign environment is copied
-    /// by replaying its episode, so this may take minutes.
+    /// The graph and the world model stay as they are; what a training learned this way is replaced. The run has no folder
+    /// until it is [saved](Self::save), and forgets an audit that was kept. A foreign environment is copied by replaying its
+    /// episode, so this may take minutes. Where nothing could be learned, answers stay as they were.
     ///
     /// # Errors
-    /// When the run has no environment or no policy, the environment refuses an action, or the listener stops the work.
+    /// When the run has no environment or no policy, the policy fails, the environment refuses an action, or the listener
+    /// stops the work.
     pub fn try_others(mut self, params: &TryParams) -> Result<Self, Error> {
         let environment = self.needed_environment("other actions cannot be tried in a file")?;
         let policy = self.policy().ok_or_else(|| Error::Missing {
@@ -66,14 +70,14 @@ impl Run {
             why: "nobody knows what the agent would do after another action; fit it with the policy of an agent"
                 .to_owned(),
         })?;
-        let stream = |purpose| Stream::keyed(params.seed, &[10, purpose]).next_u64();
+        let stream = |purpose| Stream::keyed(params.seed, &[TRIES, purpose]).next_u64();
         let tried = ForkParams {
             states: params.states,
-            actions: ACTIONS,
+            actions: FORK_ACTIONS,
             changes: 0,
             values: None,
-            horizon: STEPS,
-            longest_episode: MAX_EPISODE_STEPS,
+            horizon: FORK_STEPS,
+            longest_episode: LONGEST_EPISODE,
             seed: stream(0),
             progress: params.progress.clone(),
         };
@@ -85,7 +89,10 @@ impl Run {
             progress: params.progress.clone(),
             ..NoiseLessonParams::default()
         };
-        self.model.learn_shared_noise(&found.forks, &lesson);
+        self.model.learn_shared_noise(&found.forks, &lesson)?;
+        if let Record::Fit(fit) = &mut self.record {
+            fit.tried = params.states;
+        }
         Ok(Self { path: None, audited: None, ..self })
     }
 }
