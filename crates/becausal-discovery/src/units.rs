@@ -113,10 +113,12 @@ impl Units {
         let found = folds.iter().filter_map(|fold| {
             let pieces = fold.units.len() as f64 / time;
             if !self.stretches || pieces >= thresholds.min_pieces {
-                fold.p_value(pieces, thresholds)
+                let recordings = self.by_recording(fold).units.len();
+                fold.p_value(pieces, recordings, thresholds)
             } else {
                 let whole = self.by_recording(fold);
-                whole.p_value(whole.units.len() as f64, thresholds)
+                let recordings = whole.units.len();
+                whole.p_value(recordings as f64, recordings, thresholds)
             }
         });
         found.reduce(f64::min).map(|p| (2.0 * p).min(1.0))
@@ -194,15 +196,17 @@ impl UnitSums {
     /// no more than the margins. Without a margin that is the variance of the noise; for an influence just as large
     /// as the margin, that of the sums as they are. In between, the variance of what the input explains shrinks in
     /// proportion to its mean, hence the root: in proportion to the squared mean, p is too small for episodes that
-    /// differ much.
-    fn p_value(&self, pieces: f64, thresholds: &Thresholds) -> Option<f64> {
+    /// differ much. Where the units are stretches of too few recordings, what varies between them is a doubt: two slow series
+    /// go together for a while by chance.
+    fn p_value(&self, pieces: f64, recordings: usize, thresholds: &Thresholds) -> Option<f64> {
         if self.units.len() < thresholds.min_units / 2 {
             return None;
         }
         let total = |values: &[f64]| values.iter().sum::<f64>();
         let explained = total(&self.sums) - total(&self.noise);
         let kept = total(&self.margins) / explained;
-        let kept = if explained > 0.0 { kept.min(1.0).sqrt() } else { 1.0 };
+        let many = recordings >= thresholds.min_units / 2;
+        let kept = if many && explained > 0.0 { kept.min(1.0).sqrt() } else { 1.0 };
         let each = || self.sums.iter().zip(&self.margins).zip(&self.noise);
         let sums: Vec<f64> = each().map(|((sum, margin), _)| sum - margin).collect();
         let least = each().map(|((sum, margin), noise)| noise + kept * (sum - noise) - margin);

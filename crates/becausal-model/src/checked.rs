@@ -313,15 +313,17 @@ impl WorldModel {
         }
     }
 
-    /// Removes the states that were only tried and that every member has pruned under every action.
+    /// Removes the states that were only tried, that every member has pruned under every action, and that no law reads.
     /// No prediction changes. Actions are never pruned, so tried actions stay.
     pub(super) fn narrowed(mut self) -> Self {
         if self.kind != ModelKind::Causal {
             return self;
         }
         let states = self.structure.states();
+        let distinct = self.persistence.stays.shape.rows;
         let uses = |effect: usize, cause: usize| {
             cause >= states
+                || (0..distinct).any(|action| self.persistence.reads(effect, action, cause))
                 || self.members.iter().any(|member| {
                     let Some(pruned) = &member.pruned else { return true };
                     let actions = pruned.len() / (states * self.structure.effects());
@@ -337,6 +339,46 @@ impl WorldModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becausal_core::Stream;
+    use becausal_nn::{Block, Shape};
+
+    #[test]
+    fn a_tried_parent_that_only_a_law_reads_stays() {
+        let schema = becausal_core::Schema::parse(
+            "name = \"Drift\"\n[state]\nx = { kind = \"continuous\" }\ny = { kind = \"continuous\" }\n\
+             [action]\na = { kind = \"boolean\" }\n[reward]\ny = \"y'\"\n",
+        );
+        let mut data = Transitions::new(std::sync::Arc::new(schema.expect("a schema")));
+        let mut stream = Stream::new(9);
+        for _ in 0..40 {
+            data.begin_episode();
+            for _ in 0..10 {
+                let [x, y, next] = [(); 3].map(|()| stream.normal());
+                data.push(&becausal_core::data::Row {
+                    state: &[x, y],
+                    action: &[0.0],
+                    outcomes: &[],
+                    next: &[next, y],
+                    reward: y,
+                    terminated: false,
+                    truncated: false,
+                });
+            }
+        }
+        let params = ModelParams { members: 1, steps: 10, interval: 5, ..ModelParams::default() };
+        let structure = Structure::new(2, 1, vec![vec![], vec![1, 2]]).widened(&[1], |_, _| true);
+        let mut model =
+            WorldModel::fit(&data, ModelKind::Causal, &structure, &params).expect("a model").0;
+        model.structure = structure.into();
+        let actions = model.persistence.stays.shape.rows;
+        model.members[0].pruned = Some(vec![true; 2 * 2 * actions].into());
+        let mut laws = Block::zeros(Shape::new(2, actions, 3));
+        model.persistence.laws = Some(laws.clone());
+        assert_eq!(model.clone().narrowed().structure.parents(1), [1, 2]);
+        laws.group_mut(1)[0] = 0.001;
+        model.persistence.laws = Some(laws);
+        assert_eq!(model.narrowed().structure.parents(1), [0, 1, 2]);
+    }
 
     #[test]
     fn a_smaller_error_is_notable_unless_both_are_negligible() {
