@@ -62,6 +62,10 @@ fn unclear(finding: &Finding, frame: &Frame, effect: &Factor) -> Option<Reason> 
     if finding.gain.is_unclear(thresholds) && !is_decided {
         return Some(Reason::Unclear);
     }
+    // What was found needs no reason.
+    if finding.gain.p <= DECIDED && !is_weak {
+        return None;
+    }
     if finding.gain.is_slow {
         return Some(Reason::FewPieces);
     }
