@@ -200,12 +200,14 @@ def test_an_agent_is_explained_and_audited_in_its_own_environment(car) -> None:
 
 
 def test_other_actions_are_tried_in_copies_of_its_environment(car) -> None:
-    tried = car.try_others(states=16, seed=1, progress=False)
+    tried = car.try_others(states=200, seed=1, progress=False)
     assert tried.path is None
+    with pytest.raises(ValueError, match="`states` is 3, expected at least 24"):
+        car.try_others(states=3)
     audit = tried.audit(states=8, horizon=3)
     # The first run still has its own model.
     assert audit.cases > 8 and audit.json != car.audit(states=8, horizon=3).json
-    assert car.try_others(states=16, seed=1).audit(states=8, horizon=3).json == audit.json
+    assert car.try_others(states=200, seed=1).audit(states=8, horizon=3).json == audit.json
 
 
 def test_a_run_is_opened_with_its_environment_and_another_agent(car, tmp_path) -> None:

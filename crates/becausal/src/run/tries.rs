@@ -45,6 +45,9 @@ impl TryParams {
     }
 }
 
+/// The fewest states: eight of an episode, and three episodes.
+const MIN_STATES: usize = 24;
+
 /// The longest episode, in steps: as in an audit.
 const LONGEST_EPISODE: usize = 1000;
 
@@ -70,6 +73,13 @@ impl Run {
             why: "nobody knows what the agent would do after another action; fit it with the policy of an agent"
                 .to_owned(),
         })?;
+        if params.states < MIN_STATES {
+            return Err(Error::Parameter {
+                parameter: "states",
+                expected: "at least 24: some to learn from, some to choose and some to judge by",
+                got: params.states.to_string(),
+            });
+        }
         let stream = |purpose| Stream::keyed(params.seed, &[TRIES, purpose]).next_u64();
         let tried = ForkParams {
             states: params.states,

@@ -92,8 +92,12 @@ fn other_actions_are_tried_in_copies_of_the_environment() {
     let words = missing.expect_err("no policy").to_string();
     assert!(words.starts_with("this run has no policy"), "{words}");
     let hasty = run.clone().with_policy(Left::new(&run, 10)).expect("the same variables");
-    let failed = hasty.try_others(&TryParams::default().states(8)).map(|_| ());
+    let failed = hasty.try_others(&TryParams::default().states(24)).map(|_| ());
     assert_eq!(failed.expect_err("it failed").to_string(), "the policy: lost its patience");
+    let few = run.clone().with_policy(Left::new(&run, 10)).expect("the same variables");
+    let few = few.try_others(&TryParams::default().states(23)).map(|_| ());
+    let words = few.expect_err("too few").to_string();
+    assert!(words.starts_with("`states` is 23, expected at least 24"), "{words}");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run");
     run.save(&path).expect("written");
