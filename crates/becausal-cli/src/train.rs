@@ -181,7 +181,7 @@ fn told(arguments: &Train, trained: &Trained, seconds: f64) -> String {
     let forked = match summary.forked_steps {
         0 => String::new(),
         steps => format!(
-            ", and {} in copies of the environment to try other actions",
+            ", and {} made to try other actions in copies of the environment",
             counted(steps, "step")
         ),
     };

@@ -14,14 +14,14 @@
 //! given those of the recorded step.
 
 use becausal_core::Stream;
-use becausal_nn::{Activation, Block, Distribution, Parameters, Perceptron, take_blocks};
+use becausal_nn::{Activation, Block, Distribution, Parameters, Perceptron, Shape, take_blocks};
 
 use super::carried::{Known, SeenNoise, is_label};
 use super::dynamics::Situation;
 use super::encoding::single;
 use super::world_model::WorldModel;
 
-/// Networks whose mean is taken: as many as the machine for which it was made has cores.
+/// Networks whose mean is taken. They are taught at the same time, and a small machine has two cores.
 pub(super) const MEMBERS: usize = 2;
 
 /// The width of the two hidden layers of a network. On lander 401, widths of 96 and 192 gave the same signs (.856), and 192 a
@@ -318,6 +318,12 @@ impl SharedNoise {
         }
         let at = blocks.iter().position(|(name, _)| name == REACH);
         let (_, reach) = blocks.swap_remove(at.ok_or(format!("`{REACH}` is missing"))?);
+        let targets = model.encoding.targets().iter();
+        let distances = targets.filter(|target| target.before.is_some()).count();
+        let is_finite = reach.values.iter().all(|most| most.is_finite());
+        if reach.shape != Shape::new(1, 1, distances) || !is_finite {
+            return Err(format!("`{REACH}` is not that of its variables"));
+        }
         let mut members = Vec::with_capacity(MEMBERS);
         for at in 0..MEMBERS {
             let (mut parameters, network) = Self::network(model, &mut Stream::new(0));

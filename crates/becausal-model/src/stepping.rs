@@ -311,8 +311,8 @@ impl WorldModel {
         known.iter().enumerate().map(row).collect()
     }
 
-    /// The noise of a recorded step: the median of what is possible, or drawn from it. The step's own outputs come first, then those of every action in its state, each as
-    /// a block and a row.
+    /// The noise of a recorded step: the median of what is possible, or drawn from it. The step's own outputs come
+    /// first, then those of every action in its state, each as a block and a row.
     fn inferred(
         &self,
         (outputs, row): (&Block, usize),

@@ -240,8 +240,8 @@ impl FitRecord {
         })
     }
 
-    /// The command that makes the run; `None` where other actions were tried, the log, the graph, the policy or the other log was in memory,
-    /// or another share of the rows was held out than the program holds out.
+    /// The command that makes the run; `None` where other actions were tried, the log, the graph, the policy or the other
+    /// log was in memory, or another share of the rows was held out than the program holds out.
     #[must_use]
     pub fn command(&self, run: &Path) -> Option<String> {
         let in_memory = self.graph_given != self.graph.is_some()
