@@ -52,6 +52,7 @@ pub fn run(common: &Common, arguments: &Explain) -> Result<String, Failure> {
         discount: arguments.discount,
         preset: arguments.preset,
         influence: arguments.influence,
+        model_only: arguments.model_only,
     };
     ask.check().map_err(Failure::usage)?;
     if let Some(path) = &arguments.output {

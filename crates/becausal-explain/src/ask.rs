@@ -28,6 +28,8 @@ pub struct Ask {
     pub preset: Option<Preset>,
     /// How influences are measured; `None` for the measure of the preset.
     pub influence: Option<InfluenceBy>,
+    /// Whether the model alone answers, even where the other course can be tried in the environment.
+    pub model_only: bool,
 }
 
 impl Default for Ask {
@@ -39,6 +41,7 @@ impl Default for Ask {
             discount: 1.0,
             preset: None,
             influence: None,
+            model_only: false,
         }
     }
 }
@@ -81,6 +84,12 @@ impl Ask {
         Self { influence: Some(influence), ..self }
     }
 
+    /// Sets whether the model alone answers, even where the other course can be tried in the environment.
+    #[must_use]
+    pub fn model_only(self, model_only: bool) -> Self {
+        Self { model_only, ..self }
+    }
+
     /// Whether the chains are the paper's.
     #[must_use]
     pub fn is_paper(&self) -> bool {
@@ -95,7 +104,7 @@ impl Ask {
     }
 
     /// What is not as usual, by name and value: options of `becausal explain` and keywords in Python have these names.
-    /// Reward terms are not among them, because there may be several.
+    /// Reward terms are not among them, because there may be several, nor is `model_only`, which has no value.
     #[must_use]
     pub fn changed(&self) -> Vec<(&'static str, String)> {
         let usual = Self::default();

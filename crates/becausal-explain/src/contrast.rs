@@ -76,6 +76,17 @@ pub struct Comparison {
     pub draws: Draws,
 }
 
+/// What the model alone says, where the other course was tried in the environment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Predicted {
+    /// How much more reward the action taken earns, over as many steps as were tried.
+    pub difference: f64,
+    /// How probable it is by the model that the difference has this sign.
+    pub probability: f64,
+    /// How much more reward it earns over the steps of the chain.
+    pub of_chain: f64,
+}
+
 /// Why this and not that: two explanations, their differences, and the reward difference. What a [`Comparison`] tells,
 /// it tells, too.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,6 +109,10 @@ pub struct Contrast {
     pub scale: Option<(Scale, f64)>,
     /// How often such answers were right in an audit; `None` where there was none, and where the state is another one.
     pub track: Option<Track>,
+    /// What the model alone says, where the other course was tried in a copy of the environment that met the same noise.
+    /// The courses, their reward difference and the steps of the chains are then what happened; the influences
+    /// are always the model's. `None` where the model predicts the other course.
+    pub predicted: Option<Predicted>,
 }
 
 impl Deref for Contrast {
@@ -376,11 +391,41 @@ impl Contrast {
         self.later.is_some_and(|[this, other]| difference * (difference + this - other) < 0.0)
     }
 
+    /// Whether the other course was tried in the environment, not predicted.
+    #[must_use]
+    pub fn is_tried(&self) -> bool {
+        self.predicted.is_some()
+    }
+
+    /// Whether the model alone names the wrong course as the one that earns more: over all steps, and over those of the
+    /// chain. Differences that are negligible do not count.
+    #[must_use]
+    pub fn contradicted(&self) -> [bool; 2] {
+        let negligible = self.scale.as_ref().map_or(0.0, |(scale, share)| scale.reward(*share));
+        let Some(Predicted { difference, of_chain, .. }) = self.predicted else {
+            return [false; 2];
+        };
+        let tried = [self.steps(), self.chain_steps()].map(|steps| self.shortened(steps));
+        let pairs = tried.iter().zip([difference, of_chain]);
+        let mut wrong = pairs.map(|(tried, predicted)| {
+            let tried = tried.credit.difference();
+            tried * predicted < 0.0 && tried.abs().min(predicted.abs()) > negligible
+        });
+        [(); 2].map(|()| wrong.next().unwrap_or_default())
+    }
+
+    /// How many steps the chains show.
+    #[must_use]
+    pub fn chain_steps(&self) -> usize {
+        let steps = |why: &Why| why.chain.trajectory().len();
+        steps(&self.factual).max(steps(&self.counterfactual))
+    }
+
     /// How sure the answer is. A guess about a variable that never varies in the data, whatever the draws say: no
     /// network has seen what it does.
     #[must_use]
     pub fn certainty(&self) -> Certainty {
-        match self.never_varied() {
+        match self.never_varied().filter(|_| !self.is_tried()) {
             Some(_) => Certainty::Guess,
             None => Certainty::of(self.probability()),
         }
@@ -403,12 +448,11 @@ impl Contrast {
     /// that tells would be to find what chance has put there.)
     #[must_use]
     pub fn claim(&self) -> Option<(usize, Certainty)> {
-        if self.never_varied().is_some() {
+        if self.never_varied().is_some() && !self.is_tried() {
             return None;
         }
-        let of_chain = self.factual.chain.trajectory().len();
-        let of_chain = of_chain.max(self.counterfactual.chain.trajectory().len());
-        let told = [self.steps(), of_chain].map(|steps| (steps, self.certainty_over(steps)));
+        let told =
+            [self.steps(), self.chain_steps()].map(|steps| (steps, self.certainty_over(steps)));
         let wanted = [Certainty::Sure, Certainty::Likely].into_iter();
         wanted.flat_map(|wanted| told.into_iter().filter(move |(_, found)| *found == wanted)).next()
     }

@@ -111,6 +111,12 @@ impl Draws {
         Self { factual: factual.clone(), members, pairs: draws, calibration }
     }
 
+    /// The only course that is possible, because it was tried.
+    pub(super) fn tried(factual: &Trajectory, other: &Trajectory) -> Self {
+        let pairs = vec![Draw { member: 0, factual: None, other: other.clone() }];
+        Self { factual: factual.clone(), members: 1, pairs, calibration: Calibration::default() }
+    }
+
     /// The same draws, with intervals as wide as an audit found that they have to be.
     #[must_use]
     pub(super) fn calibrated(self, calibration: Calibration) -> Self {

@@ -9,7 +9,7 @@ use super::audit::Track;
 use super::calibration::Calibration;
 use super::change::Change;
 use super::choice::{Choice, odds};
-use super::contrast::{Comparison, Contrast, ContrastiveExplanan, PROBABLE, differ_by};
+use super::contrast::{Comparison, Contrast, ContrastiveExplanan, PROBABLE, Predicted, differ_by};
 use super::credit::Credit;
 use super::draws::{Draws, Question};
 use super::error::ExplainError;
@@ -22,7 +22,7 @@ use super::rival::{Basis, Rather, Rival, nothing};
 use super::scale::Scale;
 use super::turning::{Search, Turning};
 use crate::chain::{Chain, ExtendedGraph, Horizon, Origin, Part, choices, targets};
-use becausal_core::env::{rollout, typical_actions};
+use becausal_core::env::{EnvironmentError, World, rollout, typical_actions};
 use becausal_core::schema::Schema;
 use becausal_core::trajectory::{Step, Trajectory};
 use becausal_core::{Node, Policy, Transitions};
@@ -54,6 +54,11 @@ pub struct Why {
 /// The agent's later actions, by step and state; `None` if unknown.
 type LaterActions<'a> = dyn Fn(usize, &[f64]) -> Option<Vec<f64>> + Sync + 'a;
 
+/// Gives copies of the environment as it stood at a moment, put into a state; they meet the noise that was met then.
+/// `None` where it cannot be found there.
+pub type Copies<'a> =
+    dyn Fn(&Moment, &[f64]) -> Result<Option<Box<dyn World>>, EnvironmentError> + Sync + 'a;
+
 /// Answers questions about moments.
 pub struct Explainer<'a> {
     dynamics: &'a dyn Dynamics,
@@ -68,6 +73,7 @@ pub struct Explainer<'a> {
     calibration: Calibration,
     /// The actions to compare with; any if `None`.
     known: Option<Vec<Vec<f64>>>,
+    copies: Option<Box<Copies<'a>>>,
 }
 
 impl<'a> Explainer<'a> {
@@ -105,6 +111,7 @@ impl<'a> Explainer<'a> {
             track: None,
             calibration: Calibration::default(),
             known: None,
+            copies: None,
         })
     }
 
@@ -144,6 +151,13 @@ impl<'a> Explainer<'a> {
     #[must_use]
     pub fn with_actions(self, known: Option<Vec<Vec<f64>>>) -> Self {
         Self { known, ..self }
+    }
+
+    /// The same explainer, which does not predict the other course of a contrast where it can be tried in a copy of the
+    /// environment. What it [compares](Self::compare) is still the model's.
+    #[must_use]
+    pub fn with_copies(self, copies: Box<Copies<'a>>) -> Self {
+        Self { copies: Some(copies), ..self }
     }
 
     /// The parameters.
@@ -252,7 +266,20 @@ impl<'a> Explainer<'a> {
     /// # Errors
     /// When the moment or the change does not fit the model's schema.
     pub fn what_if(&self, moment: &Moment, change: &Change) -> Result<Contrast, ExplainError> {
-        let comparison = self.compare(moment, change)?;
+        let claimed = self.compare(moment, change)?;
+        let (comparison, predicted) = match self.tried(moment, change)? {
+            Some(tried) => {
+                let all = claimed.shortened(tried.steps());
+                let chain = claimed.shortened(tried.steps().min(self.ask.horizon.of_chain()));
+                let predicted = Predicted {
+                    difference: all.credit.difference(),
+                    probability: all.probability(),
+                    of_chain: chain.credit.difference(),
+                };
+                (tried, Some(predicted))
+            }
+            None => (claimed, None),
+        };
         let [this, other] = &comparison.courses;
         let origin = change.origin(this.shape(), moment.state(), moment.action());
         let (factual, counterfactual) = rayon::join(
@@ -270,6 +297,7 @@ impl<'a> Explainer<'a> {
             scale: self.scale.clone(),
             // An audit tries other actions, not other states.
             track: self.track.filter(|_| change.state.is_empty()),
+            predicted,
         };
         let differs = |node: Node, a: &[f64], b: &[f64]| {
             differ_by(contrast.scale.as_ref(), node, a, b) && contrast.tells(node)
@@ -280,7 +308,48 @@ impl<'a> Explainer<'a> {
         Ok(contrast)
     }
 
-    /// What [`why_not`](Self::why_not) and [`what_if`](Self::what_if) claim to happen, without the
+    /// What really follows from a change, in copies of the environment: what happened, continued where the record is shorter,
+    /// and the other course. `None` where there is no environment, or it cannot be found at the moment.
+    fn tried(&self, moment: &Moment, change: &Change) -> Result<Option<Comparison>, ExplainError> {
+        let Some(copies) = &self.copies else { return Ok(None) };
+        let schema = self.schema();
+        let state = change.state(schema, moment.state())?;
+        let action = change.action.as_deref().unwrap_or(moment.action());
+        let (record, limit) = (moment.record().steps(), self.limit(moment));
+        let begun = || Trajectory::new(Arc::clone(schema), moment.record().first(), Vec::new());
+        let mut factual = moment.record().clone().shortened(limit);
+        if factual.len() < limit && !factual.is_over() {
+            let Some(mut world) = copies(moment, moment.state())? else { return Ok(None) };
+            let mut actor = |step: usize, state: &[f64]| match record.get(step) {
+                Some(step) => Some(step.action.clone()),
+                None if step == 0 => Some(moment.action().to_vec()),
+                None => self.agent.mode(state),
+            };
+            factual = rollout(&mut *world, begun()?, limit, &mut actor)?;
+        }
+        let Some(mut world) = copies(moment, &state)? else { return Ok(None) };
+        let other = {
+            let mut actor = self.agent.instead(schema, action, factual.steps());
+            rollout(&mut *world, begun()?, limit, &mut actor)?
+        };
+        let acts = |(this, other): (&Step, &Step)| this.action == other.action;
+        let acts_alike = factual.steps().iter().zip(other.steps()).skip(1).all(acts);
+        let held = if acts_alike && other.len() <= factual.len() {
+            other.clone()
+        } else {
+            let Some(mut world) = copies(moment, &state)? else { return Ok(None) };
+            let mut keep = |step: usize, state: &[f64]| match factual.steps().get(step) {
+                _ if step == 0 => Some(action.to_vec()),
+                Some(step) => Some(step.action.clone()),
+                None => self.agent.mode(state),
+            };
+            rollout(&mut *world, begun()?, limit, &mut keep)?
+        };
+        let draws = Draws::tried(&factual, &other);
+        Ok(Some(self.comparison([factual, other, held], draws)?))
+    }
+
+    /// What [`why_not`](Self::why_not) and [`what_if`](Self::what_if) claim to happen by the model, without the
     /// chains that explain it.
     ///
     /// # Errors
@@ -322,10 +391,20 @@ impl<'a> Explainer<'a> {
             || Draws::of(&question, drawn),
         );
         let (counterfactual, held) = courses?;
-        let steps = self.steps_that_differ(&factual, &counterfactual, &draws);
-        let [factual, counterfactual, held] =
-            [factual, counterfactual, held].map(|course| course.shortened(steps));
-        let draws = draws.shortened(steps).calibrated(self.calibration.clone());
+        let draws = draws.calibrated(self.calibration.clone());
+        self.comparison([factual, counterfactual, held], draws)
+    }
+
+    /// Compares what happened, the other course, and the other course with the agent's later actions as they were, up to
+    /// where the first two are the same again.
+    fn comparison(
+        &self,
+        courses: [Trajectory; 3],
+        draws: Draws,
+    ) -> Result<Comparison, ExplainError> {
+        let steps = self.steps_that_differ(&courses[0], &courses[1], &draws);
+        let [factual, counterfactual, held] = courses.map(|course| course.shortened(steps));
+        let draws = draws.shortened(steps);
         let discount = self.ask.discount;
         let credit = Credit::new(&factual, &counterfactual, &held, &self.targets, discount);
         check_sum(credit.difference(), factual.first())?;

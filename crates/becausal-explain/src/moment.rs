@@ -14,6 +14,26 @@ pub struct Moment {
     record: Trajectory,
     state: Vec<f64>,
     action: Vec<f64>,
+    anchor: Option<Anchor>,
+}
+
+/// Where a moment can be found again, so that something else can be tried there.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Anchor {
+    /// A step of the run's own recording, both counted from 0.
+    Recorded {
+        /// The episode.
+        episode: usize,
+        /// The step.
+        step: usize,
+    },
+    /// A step of an episode that was played from a seed.
+    Played {
+        /// The seed.
+        seed: u64,
+        /// The actions before the step.
+        actions: Vec<Vec<f64>>,
+    },
 }
 
 impl Moment {
@@ -36,7 +56,7 @@ impl Moment {
     ) -> Result<Self, ExplainError> {
         let record = Trajectory::recorded(data, episode, step, most.max(1))?;
         let (state, action) = (record.steps()[0].state.clone(), record.steps()[0].action.clone());
-        Ok(Self { record, state, action })
+        Ok(Self { record, state, action, anchor: None })
     }
 
     /// A step of a played episode and the steps after it.
@@ -71,7 +91,7 @@ impl Moment {
                 length: first,
             }));
         };
-        Ok(Self { record: Trajectory::new(schema, first, steps)?, state, action })
+        Ok(Self { record: Trajectory::new(schema, first, steps)?, state, action, anchor: None })
     }
 
     /// A state and an action without a record.
@@ -89,7 +109,19 @@ impl Moment {
         }
         check_values(schema, schema.action_slots(), &action)?;
         let record = Trajectory::new(Arc::clone(schema), 0, Vec::new())?;
-        Ok(Self { record, state, action })
+        Ok(Self { record, state, action, anchor: None })
+    }
+
+    /// The same moment, which can be found again at a place.
+    #[must_use]
+    pub fn at(self, anchor: Anchor) -> Self {
+        Self { anchor: Some(anchor), ..self }
+    }
+
+    /// Where it can be found again, if that is known.
+    #[must_use]
+    pub fn anchor(&self) -> Option<&Anchor> {
+        self.anchor.as_ref()
     }
 
     /// The state.

@@ -252,9 +252,10 @@ impl PyRun {
     /// `horizon` is a number of steps; by default to the end of the episode or until both courses are the same again.
     /// `influence` is how influences are measured: in the `state` at hand, or under the action by `effect` or by
     /// `attention`, as in the paper. `preset="paper"` shows the paper's chains; by default they are those of the preset
-    /// that the run was made with.
+    /// that the run was made with. Where the moment can be found again in the environment, the other course is tried in a
+    /// copy of it, which meets the same noise; with `model_only=True` the model predicts it.
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (moment, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None))]
+    #[pyo3(signature = (moment, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None, model_only=false))]
     fn why(
         &self,
         py: Python<'_>,
@@ -265,15 +266,17 @@ impl PyRun {
         discount: Option<f64>,
         influence: Option<&str>,
         preset: Option<&str>,
+        model_only: bool,
     ) -> PyResult<PyAnswer> {
         let ask = question::asking(horizon, tau, rewards, discount, influence, preset)?;
+        let ask = ask.model_only(model_only);
         let moment = question::moment(&self.run, moment)?;
         self.answer(py, |run| run.why(&moment, &ask))
     }
 
     /// Why this action and not another: a label, or `main=0.5,lateral=-1`?
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (moment, action, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None))]
+    #[pyo3(signature = (moment, action, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None, model_only=false))]
     fn why_not(
         &self,
         py: Python<'_>,
@@ -285,8 +288,10 @@ impl PyRun {
         discount: Option<f64>,
         influence: Option<&str>,
         preset: Option<&str>,
+        model_only: bool,
     ) -> PyResult<PyAnswer> {
         let ask = question::asking(horizon, tau, rewards, discount, influence, preset)?;
+        let ask = ask.model_only(model_only);
         let moment = question::moment(&self.run, moment)?;
         let action = question::change(action)?;
         self.answer(py, |run| run.why_not(&moment, &action, &ask))
@@ -326,7 +331,7 @@ impl PyRun {
 
     /// What if the state, the action or both had been different: `temperature=25`, or a dict?
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (moment, change, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None))]
+    #[pyo3(signature = (moment, change, *, horizon=None, tau=None, rewards=None, discount=None, influence=None, preset=None, model_only=false))]
     fn what_if(
         &self,
         py: Python<'_>,
@@ -338,8 +343,10 @@ impl PyRun {
         discount: Option<f64>,
         influence: Option<&str>,
         preset: Option<&str>,
+        model_only: bool,
     ) -> PyResult<PyAnswer> {
         let ask = question::asking(horizon, tau, rewards, discount, influence, preset)?;
+        let ask = ask.model_only(model_only);
         let moment = question::moment(&self.run, moment)?;
         let change = question::change(change)?;
         self.answer(py, |run| run.what_if(&moment, &change, &ask))

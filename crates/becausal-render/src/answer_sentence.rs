@@ -23,6 +23,9 @@ const MIN_REACH: f64 = 0.1;
 /// A difference below this share of its interval's width is written as 0: it is what rounding leaves.
 const NOTHING: f64 = 0.001;
 
+/// A sum below this share of its summands' sizes is rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// The difference of a reward term, in the direction that the text describes.
 pub(super) struct TermWorth {
     term: usize,
@@ -202,8 +205,9 @@ impl ContrastView<'_> {
         };
         let was = if sure { "was" } else { "was probably" };
         let of = self.asked_terms().map_or_else(String::new, |of| format!(" for {of} alone"));
+        let this = if self.is_tried() { "This" } else { "By the model this" };
         format!(
-            "By the model this {was} not the best choice{of}: {other} would have earned {total} {steps}{because}."
+            "{this} {was} not the best choice{of}: {other} would have earned {total} {steps}{because}."
         )
     }
 
@@ -300,10 +304,17 @@ impl ContrastView<'_> {
                 difference: self.in_asked_direction(difference),
                 interval: self.worth_in_asked_direction(Some(term)),
             })
-            .filter(|term| term.difference != 0.0 || reaches(term.interval))
+            .filter(|term| !self.is_rounding(term) || reaches(term.interval))
             .collect();
         terms.sort_by(|a, b| b.difference.abs().total_cmp(&a.difference.abs()));
         terms
+    }
+
+    /// Whether what a term differs by is what the rounding of its sums leaves, or nothing.
+    fn is_rounding(&self, term: &TermWorth) -> bool {
+        let of_term = self.credit.parts.iter().filter(|part| part.reward == term.term);
+        let size: f64 = of_term.map(|part| part.difference().abs()).sum();
+        term.difference.abs() <= ROUNDING * size
     }
 
     pub(super) fn term_in_words(&self, term: &TermWorth) -> String {

@@ -251,6 +251,12 @@ impl ContrastView<'_> {
                 .and_then(|track| track.share(self.0.certainty(), self.steps()))
                 .map(|record| record.share),
             "calibrated": self.draws.calibration().knows_reward_over(self.steps()),
+            "tried": self.is_tried(),
+            "predicted": self.predicted.map(|predicted| json!({
+                "difference": predicted.difference,
+                "probability": predicted.probability,
+                "of_chain": predicted.of_chain,
+            })),
         })
     }
 }

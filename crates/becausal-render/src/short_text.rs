@@ -8,7 +8,7 @@ use super::interval_text::{between, in_brackets};
 use super::words::{counted, over_first, signed, title};
 use becausal_core::schema::Schema;
 use becausal_explain::chain::Node;
-use becausal_explain::{Certainty, TrackRecord};
+use becausal_explain::{Certainty, Doubt, TrackRecord};
 
 /// Differences of variables that are listed, at most; the rest is counted.
 const MAX_DIFFERENCES: usize = 4;
@@ -25,6 +25,9 @@ const FEW_ANSWERS: f64 = 20.0;
 impl ContrastView<'_> {
     /// How sure the answer is about the steps that its sentence is about.
     pub(super) fn certainty(&self) -> String {
+        if let Some(tried) = self.tried() {
+            return tried;
+        }
         match self.claim().filter(|(steps, _)| *steps < self.steps()) {
             Some((steps, _)) => {
                 let first = self.over(steps);
@@ -33,6 +36,26 @@ impl ContrastView<'_> {
             }
             None => format!("How sure: {}", self.how_sure()),
         }
+    }
+
+    /// That the other course was tried, and what the model alone says; `None` where the model predicts it.
+    fn tried(&self) -> Option<String> {
+        let predicted = self.in_asked_direction(self.predicted?.difference);
+        let [all, chain] = self.contradicted();
+        let wrong = if all { ", the wrong sign" } else { "" };
+        let steps = counted(self.chain_steps(), "step");
+        let influences = if chain {
+            format!(
+                " It is wrong about the {steps} of the chain, too: do not rely on the influences that it shows."
+            )
+        } else {
+            String::new()
+        };
+        Some(format!(
+            "How sure: certain. The other course was tried in a copy of the environment, which met the same noise. \
+             The model alone predicts a reward difference of {}{wrong}.{influences}",
+            signed(predicted)
+        ))
     }
 
     fn how_sure(&self) -> String {
@@ -107,7 +130,11 @@ impl ContrastView<'_> {
             let _ = writeln!(text, "\n{ends}");
         }
         ContrastView(&about).list_terms(&mut text);
-        let all = self.all_doubts();
+        let mut all = self.all_doubts();
+        if self.is_tried() {
+            // What the model may get wrong does not change an answer that is not the model's.
+            all.retain(|doubt| *doubt == Doubt::WithoutPolicy);
+        }
         doubt::main(&mut text, schema, &all, (self.courses[0].first(), steps));
         text
     }

@@ -53,6 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("why not {other}: {:.1} ms", median(|_| drop(run.why_not(&moment, &other, &ask))));
     let answer = run.why_not(&moment, &other, &ask)?;
     println!("its words and pictures: {:.1} ms", median(|_| drop(answer.html())));
+    drop(explainer);
     let view = View::start(run, &ViewParams::default())?;
     let (_, token) = view.address().trim_end_matches('/').rsplit_once('/').ok_or("an address")?;
     let mut action = String::new();

@@ -55,6 +55,9 @@ fn shell(run: &Run, question: &Question) -> String {
     for reward in &question.rewards {
         text.push_str(&option("reward", reward));
     }
+    if question.model_only {
+        text.push_str(" --model-only");
+    }
     text
 }
 
@@ -117,6 +120,9 @@ fn python(run: &Run, question: &Question) -> String {
     if !question.rewards.is_empty() {
         let names: Vec<String> = question.rewards.iter().map(|name| string(name)).collect();
         arguments.push(format!("rewards=[{}]", names.join(", ")));
+    }
+    if question.model_only {
+        arguments.push("model_only=True".to_owned());
     }
     format!("{open}\nrun.{name}({})", arguments.join(", "))
 }

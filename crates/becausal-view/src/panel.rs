@@ -125,6 +125,8 @@ pub fn moment(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
 pub fn answer(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
     let began = Instant::now();
     let mut question = Question::read(body)?;
+    // The page draws what the model predicts, with its bands; what really happens is asked for beside it.
+    question.model_only = true;
     let run = &*site.run;
     let (_, moment) = question.moment(run, &site.episodes)?;
     if question.kind() == QuestionKind::WhyNot

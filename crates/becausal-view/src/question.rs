@@ -66,6 +66,9 @@ pub struct Question {
     /// The discount factor per step.
     #[serde(default)]
     pub discount: Option<f64>,
+    /// Whether the model alone answers, even where the other course can be tried in the environment.
+    #[serde(default)]
+    pub model_only: bool,
 }
 
 /// The three questions.
@@ -119,7 +122,8 @@ impl Question {
     /// # Errors
     /// When the horizon is too long to wait for.
     pub fn ask(&self) -> Result<Ask, Refusal> {
-        let mut ask = Ask { rewards: self.rewards.clone(), ..Ask::default() };
+        let mut ask =
+            Ask { rewards: self.rewards.clone(), model_only: self.model_only, ..Ask::default() };
         if let Some(horizon) = self.horizon {
             if horizon > MAX_HORIZON {
                 return Err(Refusal::unanswered(format!(

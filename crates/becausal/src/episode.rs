@@ -2,7 +2,7 @@
 
 use becausal_core::env::{AnyEnvironment, EnvironmentError, play_episode};
 use becausal_core::trajectory::{Step, Trajectory};
-use becausal_explain::Moment;
+use becausal_explain::{Anchor, Moment};
 
 use crate::error::Error;
 use becausal_core::text::counted;
@@ -55,7 +55,9 @@ impl Episode {
                 counted(self.len(), "step")
             )));
         }
-        Ok(Moment::played(&self.trajectory, step)?)
+        let actions = self.trajectory.steps().iter().take(step).map(|step| step.action.clone());
+        let anchor = Anchor::Played { seed: self.seed, actions: actions.collect() };
+        Ok(Moment::played(&self.trajectory, step)?.at(anchor))
     }
 }
 
@@ -65,6 +67,16 @@ pub(crate) fn replay_steps(
     seed: u64,
     steps: &[Step],
 ) -> Result<Trajectory, EnvironmentError> {
-    let mut actor = |number: usize, _: &[f64]| steps.get(number).map(|step| step.action.clone());
-    play_episode(environment, seed, steps.len(), &mut actor)
+    let actions: Vec<Vec<f64>> = steps.iter().map(|step| step.action.clone()).collect();
+    replay_actions(environment, seed, &actions)
+}
+
+/// Takes actions again, from the seed that their episode began with.
+pub(crate) fn replay_actions(
+    environment: &mut AnyEnvironment,
+    seed: u64,
+    actions: &[Vec<f64>],
+) -> Result<Trajectory, EnvironmentError> {
+    let mut actor = |number: usize, _: &[f64]| actions.get(number).cloned();
+    play_episode(environment, seed, actions.len(), &mut actor)
 }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use becausal_core::Transitions;
 use becausal_core::env::action_text;
 use becausal_core::progress::{Listener, Tracker};
 use becausal_explain::{Ask, Audit, AuditParams, Explainer, Moment, Worth};
@@ -111,7 +110,7 @@ impl Run {
 
     fn page(&self, params: &ReportParams, subject: &Subject<'_>) -> Result<ReportPage, Error> {
         let data = &*subject.data;
-        let explainer = self.explainer(&Ask::default().horizon(params.horizon))?;
+        let explainer = self.asked(&Ask::default().horizon(params.horizon))?;
         let actions = self.usual_actions();
         let lists = self.worth_a_look(params, subject)?;
         let mut firsts = lists.iter().filter_map(|(worth, found)| Some((*worth, found.first()?)));
@@ -129,7 +128,8 @@ impl Run {
         let mut steps: Vec<ReportStep> = shown
             .into_par_iter()
             .map(|step| {
-                let shown = explain(&explainer, data, &actions, episode, step);
+                let moment = subject.moment(self, episode, step);
+                let shown = moment.and_then(|moment| explain(&explainer, &moment, &actions));
                 watch.advance(1.0, "");
                 shown
             })
@@ -343,16 +343,13 @@ fn words(subject: &Subject<'_>, episode: usize, owner: Option<&PolicyOwner>) -> 
 /// A step and every other action.
 fn explain(
     explainer: &Explainer<'_>,
-    data: &Transitions,
+    moment: &Moment,
     actions: &[Vec<f64>],
-    episode: usize,
-    step: usize,
 ) -> Result<ReportStep, Error> {
-    let moment = Moment::recorded(data, episode, step)?;
     let others = actions.iter().filter(|action| *action != moment.action());
-    let contrasts = others.map(|action| explainer.why_not(&moment, action));
+    let contrasts = others.map(|action| explainer.why_not(moment, action));
     Ok(ReportStep {
-        why: explainer.why_rather(&moment)?,
+        why: explainer.why_rather(moment)?,
         contrasts: contrasts.collect::<Result<_, _>>()?,
         scene: None,
     })
@@ -360,21 +357,20 @@ fn explain(
 
 /// Why the page opens where it does.
 fn remark(decision: Option<&(Worth, FoundDecision)>, horizon: usize) -> String {
-    let Some((worth, FoundDecision { found, .. })) = decision else {
+    let Some((worth, FoundDecision { found, tried, .. })) = decision else {
         let steps = counted(horizon, "step");
         return format!(
             "★ In no decision does the choice clearly matter over {steps}, by the model."
         );
     };
     let amount = found.amount;
+    let basis = if *tried { "tried in the environment" } else { "by the model" };
     match worth {
         Worth::Costly => format!(
-            "★ Most is at stake here: the action taken earns {amount:.3} more reward than the next best, by the model."
+            "★ Most is at stake here: the action taken earns {amount:.3} more reward than the next best, {basis}."
         ),
         Worth::Mistakes => {
-            format!(
-                "★ Perhaps a mistake: another action earns {amount:.3} more reward, by the model."
-            )
+            format!("★ Perhaps a mistake: another action earns {amount:.3} more reward, {basis}.")
         }
         Worth::Close => "★ The closest call: two actions were nearly as likely.".to_owned(),
         Worth::Surprising => "★ What followed was least expected here, by the model.".to_owned(),

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use becausal_core::Transitions;
+use becausal_explain::Moment;
 
 use crate::episode::Episode;
 use crate::error::Error;
@@ -47,6 +48,17 @@ impl<'a> Subject<'a> {
             Self::played(run, 0..NEW_EPISODES)
         } else {
             Ok(Self::recorded(run))
+        }
+    }
+
+    /// One of the steps, to ask about.
+    ///
+    /// # Errors
+    /// When there is no such episode or step.
+    pub fn moment(&self, run: &Run, episode: usize, step: usize) -> Result<Moment, Error> {
+        match self.played.get(episode) {
+            Some(played) => played.at(step),
+            None => run.recorded(episode, step),
         }
     }
 

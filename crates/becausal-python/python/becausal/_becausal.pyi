@@ -213,6 +213,7 @@ class Run:
         discount: Optional[float] = None,
         influence: Optional[str] = None,
         preset: Optional[str] = None,
+        model_only: bool = False,
     ) -> Answer: ...
     def why_not(
         self,
@@ -225,6 +226,7 @@ class Run:
         discount: Optional[float] = None,
         influence: Optional[str] = None,
         preset: Optional[str] = None,
+        model_only: bool = False,
     ) -> Answer: ...
     def what_if(
         self,
@@ -237,6 +239,7 @@ class Run:
         discount: Optional[float] = None,
         influence: Optional[str] = None,
         preset: Optional[str] = None,
+        model_only: bool = False,
     ) -> Answer: ...
     def find(self, what: str, *, count: int = 10) -> list[dict[str, Any]]: ...
     def until_action(

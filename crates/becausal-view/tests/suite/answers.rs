@@ -23,10 +23,14 @@ fn the_interface_gives_the_answers_of_explain() {
     let question = json!({ "episode": 1, "step": 3, "action": other, "horizon": 3, "tau": 0.2 });
     let reply = post(&view, "api/why-not", &question.to_string());
     assert_eq!((reply.status, reply.body), (200, line(&why_not.json())));
-    let what_if = RUN.what_if(&moment, "money=400", &Ask::default()).expect("an answer");
-    let question = json!({ "episode": 1, "step": 3, "change": "money=400" });
-    let reply = post(&view, "api/what-if", &question.to_string());
-    assert_eq!((reply.status, reply.body), (200, line(&what_if.json())));
+    for model_only in [false, true] {
+        let ask = Ask::default().model_only(model_only);
+        let what_if = RUN.what_if(&moment, "money=400", &ask).expect("an answer");
+        let question =
+            json!({ "episode": 1, "step": 3, "change": "money=400", "model_only": model_only });
+        let reply = post(&view, "api/what-if", &question.to_string());
+        assert_eq!((reply.status, reply.body), (200, line(&what_if.json())));
+    }
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn both_courses_come_with_the_answer() {
     assert!(
         value["command"]
             .as_str()
-            .is_some_and(|c| c.ends_with("--step 5 --why-not none --horizon 4"))
+            .is_some_and(|c| c.ends_with("--step 5 --why-not none --horizon 4 --model-only"))
     );
     let why = post(&view, "page/answer", r#"{"episode": 0, "step": 5}"#).json();
     assert!(why["courses"].get("other").is_none(), "nothing is compared");

@@ -34,6 +34,8 @@ pub struct FoundDecision {
     pub sentence: String,
     /// How the sentence was asked for; without a rival, how decisions were looked for.
     pub asked: Ask,
+    /// Whether the other action was tried in the environment: the amount and the sentence are then not the model's.
+    pub tried: bool,
 }
 
 impl FoundDecision {
@@ -65,6 +67,7 @@ impl FoundDecision {
             "horizon": self.asked.horizon.of_chain(),
             "amount": self.found.amount,
             "sentence": self.sentence,
+            "tried": self.tried,
         })
     }
 }
@@ -94,7 +97,8 @@ impl TurningPoint {
 
 impl Run {
     /// The decisions that are most worth a look, at most `count`: in ten episodes that the policy plays anew, or in the
-    /// recorded ones where there is no policy or no environment. Actions are compared over the steps of a chain.
+    /// recorded ones where there is no policy or no environment. Actions are compared over the steps of a chain: by the model
+    /// to find decisions, then, where they can be tried, in copies of the environment. What these deny is left out.
     ///
     /// # Errors
     /// When a parameter is out of its range.
@@ -114,16 +118,17 @@ impl Run {
         let data = &*subject.data;
         let steps = ask.horizon.of_chain();
         let compared = ask.clone().horizon(steps);
-        let explainer = self.explainer(&compared)?;
+        let explainer = self.asked(&compared)?;
         let actions = self.usual_actions();
         let places = places(data, episode, worth);
         let found = self.checked(find(&explainer, data, &actions, &places, worth))??;
         let mut decisions = Vec::new();
-        for found in found {
+        for mut found in found {
             if decisions.len() == count {
                 break;
             }
-            let moment = Moment::recorded(data, found.episode, found.step)?;
+            let moment = subject.moment(self, found.episode, found.step)?;
+            let mut tried = false;
             let sentence = match &found.rival {
                 // Nothing was learned about an action that the data never have.
                 Some(rival) if self.check_seen("", &Change::action(rival)).is_err() => continue,
@@ -135,6 +140,14 @@ impl Run {
                     if worth != Worth::Close && !is_clear {
                         continue;
                     }
+                    tried = contrast.is_tried();
+                    if tried && worth != Worth::Close {
+                        let lead = contrast.credit.difference();
+                        found.amount = if worth == Worth::Costly { lead } else { -lead };
+                        if found.amount <= 0.0 {
+                            continue;
+                        }
+                    }
                     Answer::Contrast(Box::new(contrast)).sentence()
                 }
                 None => surprise_text(self.model(), moment.record()).unwrap_or_default(),
@@ -143,7 +156,11 @@ impl Run {
             let action = action_text(self.schema(), moment.action());
             let rival = found.rival.as_ref().map(|rival| action_text(self.schema(), rival));
             let asked = if rival.is_some() { &compared } else { ask }.clone();
-            decisions.push(FoundDecision { found, seed, action, rival, sentence, asked });
+            decisions.push(FoundDecision { found, seed, action, rival, sentence, asked, tried });
+        }
+        if matches!(worth, Worth::Costly | Worth::Mistakes) {
+            // What was tried is worth something else than the model said. Equal ones stay in order.
+            decisions.sort_by(|a, b| b.found.amount.total_cmp(&a.found.amount));
         }
         Ok(decisions)
     }

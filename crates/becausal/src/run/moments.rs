@@ -4,7 +4,7 @@ use becausal_core::Environment;
 use becausal_core::data::Origin;
 use becausal_core::env::{AnyEnvironment, MAX_EPISODE_STEPS, episode_seed, play_episode, rollout};
 use becausal_core::trajectory::Trajectory;
-use becausal_explain::{Agent, Moment};
+use becausal_explain::{Agent, Anchor, Moment};
 
 use super::Run;
 use crate::episode::{Episode, replay_steps};
@@ -17,7 +17,7 @@ impl Run {
     /// # Errors
     /// When there is no such episode or step.
     pub fn recorded(&self, episode: usize, step: usize) -> Result<Moment, Error> {
-        Ok(Moment::recorded(&self.data, episode, step)?)
+        Ok(Moment::recorded(&self.data, episode, step)?.at(Anchor::Recorded { episode, step }))
     }
 
     /// An episode that the policy plays from a seed, always with its most likely action.
@@ -76,7 +76,7 @@ impl Run {
             part: "seed",
             why: "its recorded episodes cannot be replayed without one".to_owned(),
         })?;
-        let state = self.recorded(episode, step)?.state().to_vec();
+        let state = Moment::recorded(&self.data, episode, step)?.state().to_vec();
         let record = Trajectory::recorded(&self.data, episode, 0, step)?;
         let number = u32::try_from(episode).unwrap_or(u32::MAX);
         let seed = episode_seed(recorded_from, number);

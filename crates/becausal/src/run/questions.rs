@@ -1,8 +1,11 @@
 //! What a run is asked.
 
-use becausal_core::env::{action_text, typical_actions};
+use std::sync::{Mutex, PoisonError};
+
+use becausal_core::env::{AnyEnvironment, action_text, typical_actions};
+use becausal_core::{Environment, Preset, World};
 use becausal_explain::{
-    Ask, Change, Company, ExplainError, Explainer, InfluenceBy, Moment, NEGLIGIBLE,
+    Anchor, Ask, Change, Company, ExplainError, Explainer, InfluenceBy, Moment, NEGLIGIBLE,
 };
 use becausal_model::ModelKind;
 
@@ -43,12 +46,40 @@ impl Run {
         })
     }
 
+    /// The explainer of one question: it tries the other course in copies of the environment, where it can, unless the model
+    /// alone is asked.
+    pub(crate) fn asked(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
+        let explainer = self.explainer(ask)?;
+        if ask.model_only || ask.preset.unwrap_or(self.preset()) == Preset::Paper {
+            return Ok(explainer);
+        }
+        // All courses begin where the environment stood at the moment, and replaying it may take a while.
+        let replayed: Mutex<Vec<(Anchor, Option<AnyEnvironment>)>> = Mutex::default();
+        Ok(explainer.with_copies(Box::new(move |moment, state| {
+            let Some(anchor) = moment.anchor() else { return Ok(None) };
+            let mut replayed = replayed.lock().unwrap_or_else(PoisonError::into_inner);
+            let stood = if let Some((_, stood)) = replayed.iter().find(|(known, _)| known == anchor)
+            {
+                stood.clone()
+            } else {
+                let stood = self.stood_at(anchor, moment)?;
+                replayed.push((anchor.clone(), stood.clone()));
+                stood
+            };
+            drop(replayed);
+            let stood = stood.filter(|stood| Environment::state(stood) == moment.state());
+            let Some(mut copy) = stood else { return Ok(None) };
+            let is_there = state == moment.state() || copy.set_state(state);
+            Ok(is_there.then(|| Box::new(copy) as Box<dyn World>))
+        })))
+    }
+
     /// Why was this action taken: what does it lead to?
     ///
     /// # Errors
     /// When a parameter is out of its range, or the moment is of other variables.
     pub fn why(&self, moment: &Moment, ask: &Ask) -> Result<Answer, Error> {
-        let why = self.explainer(ask)?.why_rather(moment);
+        let why = self.asked(ask)?.why_rather(moment);
         Ok(Answer::Why(Box::new(self.checked(why)??)))
     }
 
@@ -86,7 +117,7 @@ impl Run {
 
     /// Compares what happened with something else, and adds the agent's side.
     fn contrast(&self, moment: &Moment, change: &Change, ask: &Ask) -> Result<Answer, Error> {
-        let explainer = self.explainer(ask)?;
+        let explainer = self.asked(ask)?;
         // The agent's side takes about as long as one of the chains.
         let answered =
             rayon::join(|| explainer.what_if(moment, change), || explainer.choice(moment));

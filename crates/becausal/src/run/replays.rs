@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use becausal_core::Environment;
-use becausal_core::env::{AnyEnvironment, MAX_EPISODE_STEPS, play_episode, rollout};
+use becausal_core::env::{
+    AnyEnvironment, EnvironmentError, MAX_EPISODE_STEPS, play_episode, rollout,
+};
 use becausal_core::trajectory::Trajectory;
-use becausal_explain::{Agent, Change, Moment};
+use becausal_explain::{Agent, Anchor, Change, Moment};
 
 use super::Run;
-use crate::episode::{Episode, replay_steps};
+use crate::episode::{Episode, replay_actions, replay_steps};
 use crate::error::Error;
 
 /// The episode that a question is about.
@@ -111,6 +113,34 @@ impl Run {
             there.scene()
         };
         states.iter().map(draw).collect()
+    }
+
+    /// The environment as it stood at a moment. `None` where the moment cannot be found again in it.
+    pub(super) fn stood_at(
+        &self,
+        anchor: &Anchor,
+        moment: &Moment,
+    ) -> Result<Option<AnyEnvironment>, EnvironmentError> {
+        let stood = match anchor {
+            &Anchor::Recorded { episode, step } => {
+                // A moment of another run may have the same numbers.
+                let own = Moment::recorded(&self.data, episode, step);
+                if !own.is_ok_and(|own| own.record() == moment.record()) {
+                    return Ok(None);
+                }
+                self.environment_at(episode, step)
+            }
+            Anchor::Played { seed, actions } => {
+                let Some(mut environment) = self.environment.clone() else { return Ok(None) };
+                let replayed = replay_actions(&mut environment, *seed, actions);
+                replayed.map(|_| environment).map_err(Error::from)
+            }
+        };
+        match stood {
+            // What fails outside, as in a function of Python, is not hidden.
+            Err(Error::Environment(failed @ EnvironmentError::Failed { .. })) => Err(failed),
+            stood => Ok(stood.ok()),
+        }
     }
 
     /// The environment as it was before a step.

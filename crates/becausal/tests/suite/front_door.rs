@@ -101,7 +101,8 @@ fn a_kept_audit_makes_intervals_as_wide_as_they_must_be_and_a_damaged_one_is_ref
         let moment = run.recorded(2, 1).expect("a moment");
         let taken = action_text(run.schema(), moment.action());
         let other = ["0", "1"].into_iter().find(|other| *other != taken).expect("another");
-        run.why_not(&moment, other, &Ask::default().horizon(3)).expect("an answer")
+        let ask = Ask::default().horizon(3).model_only(true);
+        run.why_not(&moment, other, &ask).expect("an answer")
     };
     let width = |answer: &Answer| {
         let interval = answer.contrast().and_then(|contrast| contrast.worth(None));

@@ -8,3 +8,4 @@ mod logs;
 mod paper;
 mod progress;
 mod training;
+mod tried;
