@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use becausal::data::write_atomically;
 use becausal::env::{action_text, find};
-use becausal::explain::{Contrast, Found, Measure, Worth};
+use becausal::explain::{Contrast, Found, Measure};
 use becausal::progress::Listener;
 use becausal::render::{Alignment, AuditText, Explained, Table, subjects};
 use becausal::{Audit, Preset, ReportPage, ReportParams, Run, quoted, quoted_path};
@@ -169,14 +169,15 @@ fn check(run: &Run, found: &Found) -> Result<Option<f64>, Failure> {
     Ok(Some(earned(&taken)? - earned(rival)?))
 }
 
-/// How much more reward the action taken earns than its rival, by the model; `None` where it was not looked for.
-fn lead(page: &ReportPage) -> Option<f64> {
-    let (worth, decision) = page.decision.as_ref()?;
-    match worth {
-        Worth::Costly => Some(decision.found.amount),
-        Worth::Mistakes => Some(-decision.found.amount),
-        Worth::Close | Worth::Surprising => None,
-    }
+/// The comparison of the decision with its rival; `None` where there is none.
+fn decided(page: &ReportPage) -> Option<&Contrast> {
+    let rival = page.decision.as_ref()?.1.found.rival.as_ref()?;
+    page.opening.contrasts.iter().find(|contrast| contrast.change.action.as_ref() == Some(rival))
+}
+
+/// How much more reward the action taken earns than its rival, by the model alone.
+fn claimed(contrast: &Contrast) -> f64 {
+    contrast.predicted.map_or(contrast.credit.difference(), |predicted| predicted.difference)
 }
 
 fn json_of(page: &ReportPage, check: Option<f64>, file: &Path, seconds: f64) -> String {
@@ -185,7 +186,7 @@ fn json_of(page: &ReportPage, check: Option<f64>, file: &Path, seconds: f64) -> 
         "episode": page.episode,
         "step": page.opening.why.chain.trajectory().first(),
         "why": page.opening.why.sentence(),
-        "lead": lead(page),
+        "lead": decided(page).map(claimed),
         "lead_in_the_environment": check,
         "audit": page.audit.as_ref().ok().map(Audit::json),
         "seconds": seconds,
@@ -201,9 +202,7 @@ fn told(
 ) -> String {
     let mut text = page.opening.why.text();
     let rival = page.decision.as_ref().and_then(|(_, decision)| decision.found.rival.as_ref());
-    let contrast = rival.and_then(|rival| {
-        page.opening.contrasts.iter().find(|c| c.change.action.as_ref() == Some(rival))
-    });
+    let contrast = decided(page);
     if let Some(contrast) = contrast {
         let _ = write!(text, "\n{}", contrast.text());
     }
@@ -255,10 +254,10 @@ fn told(
     text
 }
 
-/// Whether the claim about the reward holds in the environment itself.
+/// Whether what the model alone says about the reward holds in the environment itself.
 fn checked(contrast: &Contrast, real: f64) -> String {
     let (_, other) = subjects(contrast);
-    let said = contrast.credit.difference();
+    let said = claimed(contrast);
     let verdict = match (said * real > 0.0, (said - real).abs() < 0.05 * real.abs().max(1e-9)) {
         (true, true) => "It holds",
         (true, false) => "It holds in direction, not in size",
@@ -266,7 +265,7 @@ fn checked(contrast: &Contrast, real: f64) -> String {
         _ => "It does not hold",
     };
     format!(
-        "Checked in the environment itself, {other} replayed with the same noise: the difference is {}, the explanation \
+        "Checked in the environment itself, {other} replayed with the same noise: the difference is {}, the model alone \
          says {}. {verdict}.",
         signed(real),
         signed(said)
