@@ -132,6 +132,13 @@ impl Environment for PythonEnvironment {
         &self.state
     }
 
+    fn repeats(&self) -> bool {
+        // What cannot be asked fails in the next step.
+        Python::attach(|py| {
+            self.adapter.bind(py).getattr("problem").is_ok_and(|problem| problem.is_none())
+        })
+    }
+
     fn step(&mut self, action: &[f64]) -> Result<StepResult<'_>, EnvironmentError> {
         env::check_step(&self.schema, self.over, action)?;
         if self.callbacks.is_over() {

@@ -210,6 +210,24 @@ def test_other_actions_are_tried_in_copies_of_its_environment(car) -> None:
     assert car.try_others(states=200, seed=1).audit(states=8, horizon=3).json == audit.json
 
 
+def test_another_action_is_not_predicted_but_tried_where_the_moment_is_found_again(car) -> None:
+    episode = car.play(seed=3)
+    moment = episode.at(10)
+    labels = {"left": 0, "none": 1, "right": 2}
+    other = "left" if moment.action["push"] == "right" else "right"
+    answer = car.why_not(moment, other, horizon=4)
+    assert "How sure: certain. The other course was tried" in answer.text
+    env = gymnasium.make("MountainCar-v0")
+    env.reset(seed=3)
+    for step in range(10):
+        env.step(labels[episode.at(step).action["push"]])
+    observation, *_ = env.step(labels[other])
+    there = json.loads(answer.json)["counterfactual"]["trajectory"][0]["next"]
+    assert (there["position"], there["velocity"]) == tuple(float(value) for value in observation)
+    alone = car.why_not(moment, other, horizon=4, model_only=True)
+    assert "was tried" not in alone.text and json.loads(alone.json)["certainty"]["tried"] is False
+
+
 def test_a_run_is_opened_with_its_environment_and_another_agent(car, tmp_path) -> None:
     car.save(tmp_path / "run")
     again = becausal.open(tmp_path / "run", policy=pump)

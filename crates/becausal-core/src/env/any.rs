@@ -50,6 +50,10 @@ impl Environment for AnyEnvironment {
         self.0.hide_noise(recorded, onlooker)
     }
 
+    fn repeats(&self) -> bool {
+        self.0.repeats()
+    }
+
     fn set_state(&mut self, state: &[f64]) -> bool {
         self.0.set_state(state)
     }
@@ -64,6 +68,7 @@ trait Erased: Send + Sync {
     fn scene(&self) -> Option<String>;
     fn renew_noise(&mut self, seed: u64) -> bool;
     fn hide_noise(&mut self, recorded: Option<&[f64]>, onlooker: Onlooker) -> bool;
+    fn repeats(&self) -> bool;
     fn set_state(&mut self, state: &[f64]) -> bool;
     fn boxed_clone(&self) -> Box<dyn Erased>;
 }
@@ -95,6 +100,10 @@ impl<E: Environment + 'static> Erased for E {
 
     fn hide_noise(&mut self, recorded: Option<&[f64]>, onlooker: Onlooker) -> bool {
         Environment::hide_noise(self, recorded, onlooker)
+    }
+
+    fn repeats(&self) -> bool {
+        Environment::repeats(self)
     }
 
     fn set_state(&mut self, state: &[f64]) -> bool {

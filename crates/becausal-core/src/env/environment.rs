@@ -58,6 +58,12 @@ pub trait Environment: Clone + Send + Sync {
         false
     }
 
+    /// Whether the same actions from the same seed always lead to the same state. An environment of another language may
+    /// keep randomness that its seed does not set.
+    fn repeats(&self) -> bool {
+        true
+    }
+
     /// Continues from another state, with the same noise. Says whether it can: not all states that can be
     /// written down are possible ones.
     fn set_state(&mut self, state: &[f64]) -> bool {

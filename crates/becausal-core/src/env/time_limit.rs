@@ -62,6 +62,10 @@ impl<E: Environment> Environment for TimeLimit<E> {
         self.environment.hide_noise(recorded, onlooker)
     }
 
+    fn repeats(&self) -> bool {
+        self.environment.repeats()
+    }
+
     fn set_state(&mut self, state: &[f64]) -> bool {
         !self.over && self.environment.set_state(state)
     }

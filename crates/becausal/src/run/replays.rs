@@ -121,6 +121,9 @@ impl Run {
         anchor: &Anchor,
         moment: &Moment,
     ) -> Result<Option<AnyEnvironment>, EnvironmentError> {
+        if !self.environment.as_ref().is_some_and(Environment::repeats) {
+            return Ok(None);
+        }
         let stood = match anchor {
             &Anchor::Recorded { episode, step } => {
                 // A moment of another run may have the same numbers.
@@ -131,9 +134,11 @@ impl Run {
                 self.environment_at(episode, step)
             }
             Anchor::Played { seed, actions } => {
-                let Some(mut environment) = self.environment.clone() else { return Ok(None) };
-                let replayed = replay_actions(&mut environment, *seed, actions);
-                replayed.map(|_| environment).map_err(Error::from)
+                self.needed_environment("the episode is replayed in it").and_then(|environment| {
+                    let mut environment = environment.clone();
+                    replay_actions(&mut environment, *seed, actions)?;
+                    Ok(environment)
+                })
             }
         };
         match stood {
