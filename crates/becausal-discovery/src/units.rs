@@ -43,8 +43,7 @@ impl Units {
     /// The units of recordings with these numbers of rows.
     fn of_lengths(recordings: &[usize], seed: u64, thresholds: &Thresholds) -> Self {
         let rows: usize = recordings.iter().sum();
-        let least = thresholds.stretch_rows.min(rows.div_ceil(thresholds.min_stretches));
-        let length = rows.div_ceil(thresholds.max_stretches).max(least).max(1);
+        let length = rows.div_ceil(thresholds.max_stretches).max(1);
         let mut of_row = Vec::with_capacity(rows);
         let mut first_unit = Vec::with_capacity(recordings.len());
         let mut count = 0_u32;
@@ -199,13 +198,13 @@ impl UnitSums {
     /// differ much. Where the units are stretches of too few recordings, what varies between them is a doubt: two slow series
     /// go together for a while by chance.
     fn p_value(&self, pieces: f64, recordings: usize, thresholds: &Thresholds) -> Option<f64> {
-        if self.units.len() < thresholds.min_units / 2 {
+        if (self.units.len() as f64) < thresholds.min_pieces / 2.0 {
             return None;
         }
         let total = |values: &[f64]| values.iter().sum::<f64>();
         let explained = total(&self.sums) - total(&self.noise);
         let kept = total(&self.margins) / explained;
-        let many = recordings >= thresholds.min_units / 2;
+        let many = recordings as f64 >= thresholds.min_pieces / 2.0;
         let kept = if many && explained > 0.0 { kept.min(1.0).sqrt() } else { 1.0 };
         let each = || self.sums.iter().zip(&self.margins).zip(&self.noise);
         let sums: Vec<f64> = each().map(|((sum, margin), _)| sum - margin).collect();
@@ -248,11 +247,11 @@ mod tests {
         assert!(!many.stretches);
         assert_eq!(many.fold.iter().map(|&fold| usize::from(fold)).sum::<usize>(), 15);
         let long = Units::of_lengths(&[1000; 20], 0, &Thresholds::default());
-        assert_eq!(long.count(), 200);
+        assert_eq!(long.count(), 60);
         let one = Units::of_lengths(&[1200], 0, &Thresholds::default());
-        assert_eq!(one.count(), 48);
-        assert!(one.stretches && one.fold[..24].iter().all(|&fold| fold == 0));
-        assert!(one.fold[24..].iter().all(|&fold| fold == 1));
+        assert_eq!(one.count(), 50);
+        assert!(one.stretches && one.fold[..25].iter().all(|&fold| fold == 0));
+        assert!(one.fold[25..].iter().all(|&fold| fold == 1));
         let two = Units::of_lengths(&[100, 3000], 0, &Thresholds::default());
         let fold_of = |row: usize| two.fold[two.of_row[row] as usize];
         assert!((0..100).all(|row| fold_of(row) == fold_of(0)));
@@ -312,8 +311,8 @@ mod tests {
         let one = Units::of_lengths(&[20_000], 0, &Thresholds::default());
         let (small, unknown) = small_and_unknown(&one, 0.0);
         assert!((3..=18).contains(&small) && unknown == 0, "{small}, {unknown}");
-        // Of 100 units 0.6 leaves 25 pieces.
-        let (small, unknown) = small_and_unknown(&one, 0.6);
+        // Of 25 units of a fold 0.3 leaves 13 pieces.
+        let (small, unknown) = small_and_unknown(&one, 0.3);
         assert!(small <= 30 && unknown <= 30, "{small}, {unknown}");
         let (small, unknown) = small_and_unknown(&one, 0.97);
         assert!(small <= 40 && unknown >= 900, "{small}, {unknown}");
