@@ -140,8 +140,8 @@ impl Question<'_> {
         // A smaller error, or a smaller gain of clipped losses, may be the model's own, which a bystander may reduce.
         let own_error = self.frame.thresholds.model_error * change;
         let spread_margin = self.frame.thresholds.min_special_strength * spread_loss;
-        let has_spread = losses[2] >= own_error
-            && tested.iter().all(|sums| !sums.spread.is_empty());
+        let has_spread =
+            losses[2] >= own_error && tested.iter().all(|sums| !sums.spread.is_empty());
         let share = |gain: f64, loss: f64| (gain / (gain + loss + floor)).clamp(0.0, 1.0);
         let gains = (0..self.drops.len()).map(|drop| {
             let weight = weights[drop][group.unwrap_or(self.frame.groups)];

@@ -12,7 +12,8 @@ use becausal_core::schema::Role;
 /// A reason only counts where nothing *was* found, unless it [overrides](Reason::overrides_p) the p-value.
 pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reason>>> {
     let units = frame.units.sizes().iter().filter(|size| **size > 0.0).count();
-    let few = ((units as f64) < frame.thresholds.min_pieces).then(|| Reason::FewRows { rows: frame.rows() });
+    let few = ((units as f64) < frame.thresholds.min_pieces)
+        .then(|| Reason::FewRows { rows: frame.rows() });
     let causes: Vec<Option<Reason>> =
         (0..frame.inputs.len()).map(|input| few.clone().or_else(|| cause(frame, input))).collect();
     let decided = findings.unexplained.as_ref().map(|_| follows_state(frame));
