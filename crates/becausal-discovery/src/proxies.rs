@@ -53,6 +53,7 @@ impl Engine<'_> {
         if suspects.iter().all(Vec::is_empty) {
             return;
         }
+        let count = self.allowed.iter().map(Vec::len).sum::<usize>() as f64;
         let asked = self.owners.iter().filter(|&&output| !suspects[output].is_empty()).count();
         let watch = watch.next("check for proxies", "targets", 2 * asked);
         let ask = |effort: Effort, min_split_gain: f64| -> Vec<Option<Answer>> {
@@ -105,10 +106,14 @@ impl Engine<'_> {
                 let pair = &mut pairs[output][input];
                 pair.gain.p = pair.gain.p.max(thorough.p);
                 pair.gain.strength = pair.gain.strength.min(thorough.strength);
-                // In a group the models of all rows are less exact, and more may only stand for others. A weak cause
-                // may stand for a state that is not in the log.
+                // Of many pairs some seem weakly related by chance, and what is weak, or what only a group of rows shows,
+                // may be the error of a model, or stand for a state that is not in the log.
                 let is_weak = pair.gain.strength < thresholds.min_special_strength;
-                if pair.proxy && pair.gain.part > 0 || is_weak && remembered[output] {
+                if is_weak {
+                    pair.gain.p = (pair.gain.p * count).min(1.0);
+                }
+                let is_stand_in = pair.proxy && (is_weak || pair.gain.part > 0);
+                if is_stand_in || is_weak && remembered[output] {
                     pair.gain.strength = 0.0;
                 }
                 // What is too weak for an edge needs no flag.

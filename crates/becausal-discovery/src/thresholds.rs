@@ -9,7 +9,7 @@ pub struct Thresholds {
     /// logs have more false edges; logs of trained landers show the same.
     pub max_stretches: usize,
     /// Independent pieces. With fewer units nothing is tested, and the stretches of a fold must be worth as many. A
-    /// random walk seems to hold 4, and 8 in one of 20 cases, however long it is. Chosen on simulated walks.
+    /// random walk seems to hold 4, and 10 in one of 70 cases, however long it is. Chosen on simulated walks.
     pub min_pieces: f64,
     /// Features of the regression that are products. More cost time and hardly help: development.
     pub max_products: usize,
@@ -51,7 +51,7 @@ impl Default for Thresholds {
     fn default() -> Self {
         Self {
             max_stretches: 50,
-            min_pieces: 8.0,
+            min_pieces: 10.0,
             max_products: 200,
             min_screening_score: 4.0,
             max_tree_rows: 10_000,

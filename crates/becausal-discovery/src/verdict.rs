@@ -7,6 +7,9 @@ use super::frame::{Factor, Frame, Series};
 use super::reason::Reason;
 use becausal_core::schema::Role;
 
+/// p-value. With a smaller one an edge needs no reason for the case that it is tested against a stricter threshold.
+const CERTAIN: f64 = 1e-6;
+
 /// The reason why nothing could be found about each pair, `[output][input]`, where there is one.
 ///
 /// A reason only counts where nothing *was* found, unless it [overrides](Reason::overrides_p) the p-value.
@@ -53,17 +56,19 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reas
 /// Why nothing found does not mean that there is nothing.
 fn unclear(finding: &Finding, frame: &Frame, effect: &Factor) -> Option<Reason> {
     let thresholds = &frame.thresholds;
-    // What was found needs no reason.
-    if finding.gain.is_edge(thresholds) {
+    let gain = &finding.gain;
+    let is_weak = gain.strength < thresholds.min_strength;
+    // What stays an edge with a much stricter threshold needs no reason.
+    if gain.p <= CERTAIN && !is_weak {
         return None;
     }
     // An imperfect model lets bystanders of a number gain a little, with any p. Of a label, which may hardly ever change,
     // true causes may gain no more.
-    let is_weak = finding.gain.p <= Method::Auto.default_eta();
-    if finding.gain.is_unclear(thresholds) && !(is_weak && !effect.kind.is_label()) {
+    let is_bystander = is_weak && gain.p <= Method::Auto.default_eta() && !effect.kind.is_label();
+    if gain.is_unclear(thresholds) && !is_bystander {
         return Some(Reason::Unclear);
     }
-    if finding.gain.is_slow {
+    if gain.is_slow {
         return Some(Reason::FewPieces);
     }
     if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= thresholds.max_unclear_p) {
