@@ -5,8 +5,8 @@
 /// "Development" are the development families of `benches/discovery/worlds.rs`; docs/notes/discovery.md has the tables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// Units. Long episodes are divided so that a log has about this many, or more if it has more episodes. With 100 short
-    /// logs have more false edges; logs of trained landers show the same.
+    /// Units. Long episodes are divided so that a log has about this many, or more if it has more episodes. With 100, short
+    /// logs have more false edges, and logs of trained landers show no more.
     pub max_stretches: usize,
     /// Independent pieces. With fewer units nothing is tested, and the stretches of a fold must be worth as many. A
     /// random walk seems to hold 4, and 10 in one of 70 cases, however long it is. Chosen on simulated walks.

@@ -310,7 +310,7 @@ mod tests {
     fn noise_that_lasts_leaves_fewer_pieces_and_noise_that_hardly_changes_too_few() {
         let one = Units::of_lengths(&[20_000], 0, &Thresholds::default());
         let (small, unknown) = small_and_unknown(&one, 0.0);
-        assert!((3..=18).contains(&small) && unknown == 0, "{small}, {unknown}");
+        assert!((3..=18).contains(&small) && unknown <= 5, "{small}, {unknown}");
         // Of 25 units of a fold 0.2 leaves 17 pieces.
         let (small, unknown) = small_and_unknown(&one, 0.2);
         assert!(small <= 30 && unknown <= 100, "{small}, {unknown}");
@@ -359,7 +359,7 @@ mod tests {
         let mut folds = noise(&units, |_| stream.normal());
         for fold in &mut folds {
             for (at, sum) in fold.sums.iter_mut().enumerate() {
-                *sum += 4.0 * (at / 12) as f64;
+                *sum += 2.0 + (at / 12) as f64;
             }
         }
         assert!(units.p_value(&folds, &thresholds).expect("a p-value") < 1e-6);
