@@ -6,7 +6,6 @@
 use rayon::prelude::*;
 
 use super::bins::Bins;
-use super::boost::Growth;
 use super::copies::copies;
 use super::extremes::{EndResiduals, Extremes, Hint, decorrelation_lag};
 use super::finding::{Finding, Findings};
@@ -16,17 +15,9 @@ use super::gains::{Gain, Gains};
 use super::groups::varied;
 use super::memory::is_remembered;
 use super::question::{Answer, Question};
-use super::remainder::Parts;
+use super::remainder::Remainder;
 use super::target::Target;
 use becausal_core::progress::Tracker;
-use becausal_core::schema::Role;
-
-/// An influence may act under a single label only: of an action, or of a state whose own p-value is
-/// at most this. See docs/discovery.md.
-const MAX_GATE_P: f64 = 0.2;
-
-/// The fewest rows with which proxies are looked for: a quarter of fewer rows shows nothing.
-const MIN_PROXY_ROWS: usize = 1000;
 
 /// Tests the pairs of `allowed[output]`, conditioning on these inputs only.
 pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -> Findings {
@@ -40,8 +31,8 @@ pub(super) fn auto(frame: &Frame, allowed: &[Vec<usize>], watch: &Tracker<'_>) -
     let unexplained = others.unexplained.clone();
     let (mut pairs, losses, remembered) = engine.pairs(&folds, &others, watch);
     drop(folds);
-    if frame.rows() >= MIN_PROXY_ROWS && !watch.is_stopped() {
-        engine.examine_proxies(&mut pairs, &unexplained, &losses, watch);
+    if !watch.is_stopped() {
+        engine.examine_proxies(&mut pairs, &unexplained, &losses, &remembered, watch);
     }
     Findings { pairs, unexplained: Some(unexplained), remembered, valid: true }
 }
@@ -61,7 +52,6 @@ pub(super) struct Engine<'a> {
     extremes: Extremes,
     /// `[group][input]`: what varies in the groups of rows.
     varied: Vec<Vec<bool>>,
-    pub growth: Growth,
 }
 
 /// What is found about one target.
@@ -105,7 +95,6 @@ impl<'a> Engine<'a> {
             copies: copies(frame),
             extremes: Extremes::of(frame),
             varied: varied(frame),
-            growth: Growth::for_columns(frame.u.len(), frame.thresholds.min_split_gain),
         }
     }
 
@@ -137,8 +126,8 @@ impl<'a> Engine<'a> {
             index,
             allowed,
             drops,
+            min_split_gain: self.frame.thresholds.min_screening_score.powi(2),
             range: self.targets[index].range(self.frame),
-            growth: self.growth,
             extremes: &self.extremes,
             varied: &self.varied,
             watch,
@@ -228,16 +217,9 @@ impl<'a> Engine<'a> {
             (0..drops.len()).map(|drop| Gains::decisive(&answer.parts, drop, thresholds)).collect();
         let mut findings = findings(allowed, &drops, &gains, elements);
         self.hint(&mut findings, allowed, &answer, others, elements);
-        let floor = question.floor();
-        let parts = Parts::of(self.frame, &answer.residuals, answer.clip, floor);
-        let p_values: Vec<f64> = findings.iter().map(|finding| finding.gain.p).collect();
-        let may_gate = |input: usize| {
-            let place = allowed.iter().position(|&other| other == input);
-            self.frame.inputs[input].role == Role::Action
-                || place.is_some_and(|place| p_values[place] <= MAX_GATE_P)
-        };
-        for (finding, &cause) in findings.iter_mut().zip(allowed) {
-            finding.remainder = parts.least(|input| input == cause || may_gate(input));
+        let remainder = Remainder::of(self.frame, &answer.residuals, answer.clip, question.floor());
+        for finding in &mut findings {
+            finding.remainder = Some(remainder.clone());
         }
         let is_remembered = !answer.is_own_error(self.frame)
             && is_remembered(self.frame, &answer.residuals, answer.clip);

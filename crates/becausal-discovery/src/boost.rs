@@ -2,36 +2,25 @@
 
 use super::bins::Bins;
 
+/// The trees of an ensemble.
+pub(super) const TREES: usize = 30;
+
+/// The most splits on the path to a leaf.
+const DEPTH: usize = 4;
+
+/// The learning rate: the share of each tree's prediction that is added.
+const RATE: f64 = 0.3;
+
+/// The fewest rows of a leaf.
+const MIN_LEAF: f64 = 10.0;
+
 /// The options of growing an ensemble.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Growth {
     /// The most trees.
     pub trees: usize,
-    /// The most splits on the path to a leaf.
-    pub depth: usize,
-    /// The learning rate: the share of each tree's prediction that is added.
-    pub rate: f64,
-    /// A split must reduce the sum of squares by this many times the residual variance. Chance alone
-    /// reduces it by less.
-    pub significance: f64,
-    /// The fewest rows of a leaf.
-    pub min_leaf: usize,
-}
-
-impl Growth {
-    /// For data with this many candidate columns.
-    pub(super) fn for_columns(columns: usize, min_gain: f64) -> Self {
-        let significance = min_gain + 2.0 * (columns.max(1) as f64).ln();
-        Self { trees: 30, depth: 4, rate: 0.3, significance, min_leaf: 10 }
-    }
-
-    /// To learn as much as possible, where overfitting does no harm.
-    ///
-    /// No single split reveals a product. Splits that may be due to chance are allowed, so that the
-    /// next split can reveal it.
-    pub(super) fn thorough() -> Self {
-        Self { trees: 40, depth: 6, rate: 0.2, significance: 6.0, min_leaf: 5 }
-    }
+    /// A split must reduce the sum of squares by this many times the residual variance.
+    pub min_gain: f64,
 }
 
 /// Rows with a bin of at most `bin` in a column go to the left, the others to the right.
@@ -168,13 +157,13 @@ impl<'a> Builder<'a> {
         self.order.clear();
         self.order.extend(0..u32::try_from(count).expect("rows fit 32 bits"));
         let square = target.iter().map(|t| t * t).sum::<f64>() / count.max(1) as f64;
-        let min_gain = self.growth.significance * square;
-        let mut tree = Tree::new(self.growth.depth);
+        let min_gain = self.growth.min_gain * square;
+        let mut tree = Tree::new(DEPTH);
         let mut is_split = false;
         let histogram = self.histogram(0, count, target);
         let mut pending = vec![Pending { node: 0, from: 0, to: count, depth: 0, histogram }];
         while let Some(part) = pending.pop() {
-            let deep = part.depth == self.growth.depth;
+            let deep = part.depth == DEPTH;
             let split = if deep { None } else { self.best(&part.histogram) };
             let Some(split) = split.filter(|split| split.gain > min_gain && split.gain > 0.0)
             else {
@@ -184,7 +173,7 @@ impl<'a> Builder<'a> {
                 continue;
             };
             // Adding a share `rate` of a prediction removes rate * (2 - rate) of the squared error.
-            self.gains[split.column] += split.gain * self.growth.rate * (2.0 - self.growth.rate);
+            self.gains[split.column] += split.gain * RATE * (2.0 - RATE);
             let middle = self.partition(&part, split);
             let (small, large) = if middle - part.from <= part.to - middle {
                 (part.from..middle, middle..part.to)
@@ -196,7 +185,7 @@ impl<'a> Builder<'a> {
                 column: u32::try_from(split.column).expect("few columns"),
                 bin: u8::try_from(split.bin).expect("a bin"),
             };
-            let final_level = part.depth + 1 == self.growth.depth;
+            let final_level = part.depth + 1 == DEPTH;
             let small_histogram = if final_level {
                 Histogram::new()
             } else {
@@ -220,7 +209,7 @@ impl<'a> Builder<'a> {
     fn leaf(&self, part: &Pending, target: &mut [f64]) -> f64 {
         let rows = &self.order[part.from..part.to];
         let sum: f64 = rows.iter().map(|&row| target[row as usize]).sum();
-        let value = self.growth.rate * sum / rows.len().max(1) as f64;
+        let value = RATE * sum / rows.len().max(1) as f64;
         for &row in rows {
             target[row as usize] -= value;
         }
@@ -243,7 +232,6 @@ impl<'a> Builder<'a> {
 
     fn best(&self, histogram: &Histogram) -> Option<Split> {
         let mut best: Option<Split> = None;
-        let min_leaf = self.growth.min_leaf as f64;
         let mut left = [[0.0; 2]; BINS];
         let mut gains = [0.0; BINS];
         for (&column, cells) in self.columns.iter().zip(histogram.chunks_exact(BINS)) {
@@ -263,8 +251,8 @@ impl<'a> Builder<'a> {
             }
             for (bin, (&gain, left)) in gains.iter().zip(&left).enumerate() {
                 if best.is_none_or(|best| gain > best.gain)
-                    && left[1] >= min_leaf
-                    && total[1] - left[1] >= min_leaf
+                    && left[1] >= MIN_LEAF
+                    && total[1] - left[1] >= MIN_LEAF
                     && cells[bin][1] != 0.0
                 {
                     best = Some(Split { column, bin, gain });
@@ -310,7 +298,7 @@ mod tests {
         let (columns, mut stream) = sample(4000);
         let bins = Bins::of_columns(&columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let rows: Vec<u32> = (0..4000).collect();
-        let growth = Growth::for_columns(3, 14.0);
+        let growth = Growth { trees: TREES, min_gain: 16.0 };
         let truth: Vec<f64> =
             (0..4000).map(|r| if columns[0][r] > 0.0 { columns[1][r] } else { 0.0 }).collect();
         let mut target = truth.clone();
@@ -333,7 +321,7 @@ mod tests {
         let rows: Vec<u32> = (0..2000).collect();
         let mut target = columns[0].clone();
         let allowed = [false, true, true];
-        let growth = Growth::for_columns(3, 14.0);
+        let growth = Growth { trees: TREES, min_gain: 16.0 };
         let ensemble = Ensemble::grow(&bins, &rows, &mut target, &allowed, &growth);
         assert_eq!(ensemble.gained(&[0]), 0.0);
     }

@@ -64,69 +64,38 @@ impl Basis {
     /// Products of three atoms, or of higher powers of two: smooth dynamics need them in addition to
     /// the products of two.
     pub(super) fn further_candidates(&self) -> Candidates {
-        let of_form = |form: Form| -> Vec<usize> {
-            (0..self.atoms.len()).filter(|&atom| self.form(&self.atoms[atom]) == form).collect()
-        };
-        let (gates, numbers) = (of_form(Form::Gate), of_form(Form::Number));
-        let (squares, cubes) = (of_form(Form::Square), of_form(Form::Cube));
-        let mut features = Vec::new();
+        let mut found = self.pairs(|one, other, ordered| match (one, other) {
+            (Form::Square, Form::Square) => ordered,
+            (Form::Cube, Form::Number | Form::Square) | (Form::Gate, Form::Cube) => true,
+            _ => false,
+        });
+        let forms: Vec<Form> = self.atoms.iter().map(|atom| self.form(atom)).collect();
+        let numbers = || (0..forms.len()).filter(|&atom| forms[atom] == Form::Number);
         let column = |atom: usize| self.atoms[atom].column;
-        let mut add = |first: usize, second: usize, third: Option<usize>| {
-            let third_column = third.map(column);
-            let repeated = column(first) == column(second)
-                || third_column == Some(column(first))
-                || third_column == Some(column(second));
-            if !repeated {
-                features.push(Feature { first, second: Some(second), third });
-            }
-        };
-        for (place, &one) in numbers.iter().enumerate() {
-            for &other in &numbers[place + 1..] {
-                for &gate in &gates {
-                    add(gate, one, Some(other));
-                }
-                let after = numbers.iter().filter(|&&last| last > other);
-                after.for_each(|&last| add(one, other, Some(last)));
-                for &square in &squares {
-                    add(square, one, Some(other));
+        for first in 0..forms.len() {
+            for second in 0..forms.len() {
+                for third in numbers() {
+                    let [one, other, last] = [first, second, third].map(column);
+                    let ordered = match (forms[first], forms[second]) {
+                        (Form::Number, Form::Number) => one < other && other < last,
+                        (Form::Gate | Form::Square, Form::Number) => other < last,
+                        (Form::Gate, Form::Square) => true,
+                        _ => false,
+                    };
+                    if ordered && one != other && one != last && other != last {
+                        let features = &mut found.basis.features;
+                        features.push(Feature { first, second: Some(second), third: Some(third) });
+                    }
                 }
             }
-            for &square in &squares {
-                for &gate in &gates {
-                    add(gate, square, Some(one));
-                }
-            }
-            for &cube in &cubes {
-                add(cube, one, None);
-            }
         }
-        for (place, &one) in squares.iter().enumerate() {
-            squares[place + 1..].iter().for_each(|&other| add(one, other, None));
-            for &cube in &cubes {
-                add(cube, one, None);
-            }
-        }
-        for &gate in &gates {
-            for &cube in &cubes {
-                add(gate, cube, None);
-            }
-        }
-        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
+        found
     }
 
     /// Products of a step function of one column with another column, for influences that act only
     /// beyond a threshold.
     pub(super) fn step_candidates(&self) -> Candidates {
-        let mut features = Vec::new();
-        for (first, one) in self.atoms.iter().enumerate() {
-            for (second, other) in self.atoms.iter().enumerate() {
-                let forms = (self.form(one), self.form(other));
-                if one.column != other.column && forms == (Form::Step, Form::Number) {
-                    features.push(Feature { first, second: Some(second), third: None });
-                }
-            }
-        }
-        Candidates { basis: Self { atoms: self.atoms.clone(), features } }
+        self.pairs(|one, other, _| (one, other) == (Form::Step, Form::Number))
     }
 
     /// Waves of one column, alone and times another column or a wave of it, for smooth functions that

@@ -9,9 +9,6 @@ use super::tree::Tree;
 /// The rule is learned from about this many rows.
 const COMPARED_ROWS: usize = 20_000;
 
-/// The rule must account for all but this share of the rows with an unusual action: one in ten.
-const MAX_UNEXPLAINED: f64 = 0.1;
-
 /// Whether each input is an action with few values that follows from the state: a tree grown from half
 /// of the episodes is wrong about the action in hardly any row of the others. In such data the effect of
 /// the action and the effect of the state that decides it cannot be told apart.
@@ -39,8 +36,6 @@ fn is_decided(frame: &Frame, input: usize, rows: &[usize], step: usize) -> bool 
             rows.iter().map(is_it).collect()
         })
         .collect();
-    let usual = shown.iter().map(|shown| shown.iter().sum::<f64>()).fold(0.0, f64::max);
-    let unusual = rows.len() as f64 - usual;
     #[expect(clippy::cast_possible_truncation, reason = "trees compare in single precision")]
     let states: Vec<Vec<f32>> = frame
         .inputs
@@ -68,5 +63,4 @@ fn is_decided(frame: &Frame, input: usize, rows: &[usize], step: usize) -> bool 
     }
     // Only every `step`-th row was looked at.
     departures * step < frame.thresholds.min_departures
-        && (departures as f64) < MAX_UNEXPLAINED * unusual
 }

@@ -30,7 +30,7 @@ pub(super) fn copies(frame: &Frame) -> Vec<Option<usize>> {
                     let pairs = columns.iter().zip(&frame.inputs[other].columns);
                     (pairs.map(|(&a, &b)| unexplained(a, b)).fold(0.0, f64::max), other)
                 })
-                .filter(|&(unexplained, _)| unexplained < frame.thresholds.min_own_variance)
+                .filter(|&(unexplained, _)| unexplained < frame.thresholds.model_error)
                 .min_by(|a, b| a.0.total_cmp(&b.0))
                 .map(|(_, other)| other)
         })

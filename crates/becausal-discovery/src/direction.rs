@@ -4,7 +4,7 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
 use super::bins::Bins;
-use super::boost::Ensemble;
+use super::boost::{Ensemble, TREES};
 use super::fold::Level;
 use super::model::Model;
 use super::question::Question;
@@ -48,7 +48,7 @@ impl Question<'_> {
         let grow = |residuals: &mut [Vec<f64>]| -> Vec<Ensemble> {
             let each = own.par_iter().zip(residuals);
             each.map(|(&drop, residuals)| {
-                self.heard(self.trees(rows, residuals, &self.drops[drop], &self.growth))
+                self.heard(self.trees(rows, residuals, &self.drops[drop], TREES))
             })
             .collect()
         };

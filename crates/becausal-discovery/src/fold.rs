@@ -12,9 +12,6 @@ use super::student::typical;
 use super::target::Target;
 use becausal_core::progress::Tracker;
 
-/// The most rows on which products are chosen. Regressions use all rows.
-const MAX_SCREENING_ROWS: usize = 20_000;
-
 /// The most features besides the functions of single columns with [`Effort::Thorough`], which tries
 /// waves too.
 const MAX_PRODUCTS_AND_WAVES: usize = 400;
@@ -80,12 +77,11 @@ impl Fold {
             reason = "a share of them"
         )]
         let training = (frame.rows() as f64 / 2.0 * effort.share()) as usize;
-        let screening = training.min(MAX_SCREENING_ROWS);
         let on_trees = training.min(frame.thresholds.max_tree_rows);
         let again = if on_trees < training { on_trees } else { 0 };
         let rounds = if frame.u.len() <= MAX_CUBIC_COLUMNS { 4 } else { 3 };
         // The regression of a round, its residuals, and its candidates.
-        rounds * 3 * screening + training + on_trees * 2 / 3 + again
+        rounds * 3 * on_trees + training + on_trees * 2 / 3 + again
     }
 
     /// Trains on the units of fold `number`, or on a part of them, and holds out the others. `watch`
@@ -110,8 +106,7 @@ impl Fold {
         let training =
             whole_units(frame, &training, (training.len() as f64 * effort.share()) as usize);
         let tree_rows = whole_units(frame, &training, frame.thresholds.max_tree_rows);
-        let screening = whole_units(frame, &training, MAX_SCREENING_ROWS);
-        let basis = choose(frame, targets, &screening, training.len(), effort, watch);
+        let basis = choose(frame, targets, &tree_rows, training.len(), effort, watch);
         let value = |target: usize, row: usize| targets[target].value(frame, row);
         let of = |rows: &[u32], targets: usize| {
             Regression::new(Gram::of(frame, &basis, rows, targets, &value, watch), &basis)

@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn of_several_elements_one_decides_with_its_own_p_and_strength() {
         let thresholds = Thresholds::default();
-        let (weak, strong) = (gain(1e-9, 0.004, 0), gain(0.015, 0.5, 0));
+        let (weak, strong) = (gain(1e-9, 0.002, 0), gain(0.009, 0.5, 0));
         assert_eq!(weak.or(strong, &thresholds), strong);
         assert_eq!(strong.or(weak, &thresholds), strong);
         let slow = Gain { is_slow: true, ..gain(1.0, 0.0, 0) };

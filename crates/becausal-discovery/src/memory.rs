@@ -4,6 +4,7 @@
 //! with the residual of the row before, something that is not in the log carries over, and a cause may be
 //! found that only stands for it.
 
+use super::discover::Method;
 use super::frame::Frame;
 use super::student::mean_above_zero;
 
@@ -13,9 +14,6 @@ const MIN_CORRELATION: f64 = 0.1;
 
 /// Of the squared residuals, the share that clipping must leave. Errors of a few rows are the model's.
 const MIN_CLIPPED_SHARE: f64 = 0.5;
-
-/// The largest p-value of a sign.
-const MAX_P: f64 = 0.001;
 
 /// Whether the residuals of neighbouring rows go together. Rows of one unit are in time order.
 pub(super) fn is_remembered(frame: &Frame, residuals: &[f64], clip: Option<f64>) -> bool {
@@ -35,9 +33,9 @@ pub(super) fn is_remembered(frame: &Frame, residuals: &[f64], clip: Option<f64>)
     products.retain(|&product| product != 0.0);
     squares > 0.0
         && squares >= MIN_CLIPPED_SHARE * plain
-        && products.len() >= frame.thresholds.min_units
+        && products.len() as f64 >= frame.thresholds.min_pieces
         && total / squares >= MIN_CORRELATION
-        && mean_above_zero(&products) <= MAX_P
+        && mean_above_zero(&products) <= Method::Auto.default_eta()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ndarray::{Array2, Axis};
 
-use super::boost::{Ensemble, Growth};
+use super::boost::{Ensemble, Growth, TREES};
 use super::fold::{Fold, Level, Regression};
 use super::question::Question;
 use super::ridge::{Solver, TargetSums};
@@ -59,7 +59,7 @@ impl Question<'_> {
         }
         let first = coefficients.select(Axis(1), &[0]);
         let mut residuals = self.residuals_of_one(fold, &fold.tree_rows, &first);
-        let trees = self.trees(&fold.tree_rows, &mut residuals, &[], &self.growth);
+        let trees = self.trees(&fold.tree_rows, &mut residuals, &[], TREES);
         let clip = self.clip(&residuals);
         let parts = self.parts(fold, &coefficients, &trees);
         let loss = residuals.iter().map(|residual| residual * residual).sum::<f64>();
@@ -81,7 +81,7 @@ impl Question<'_> {
         let thresholds = &self.frame.thresholds;
         let least = self.target.least_deviation(self.frame).max(self.floor().sqrt());
         Scale::of(residuals, least, thresholds.max_deviations, |sizes| {
-            self.trees(rows, sizes, &[], &self.growth)
+            self.trees(rows, sizes, &[], TREES)
         })
     }
 
@@ -230,13 +230,12 @@ impl Question<'_> {
     /// The errors of a level in a trial: trained on the first part of `tree_rows`, evaluated on the rest.
     fn trial(&self, fold: &Fold, level: Level) -> Vec<f64> {
         let own: Vec<usize> = self.target.own_input().into_iter().collect();
-        let growth = Growth { trees: self.growth.trees / 2, ..self.growth };
         let (low, high) = self.range;
         let (training, held_out) = fold.tree_rows.split_at(fold.trial_rows);
         let sums = fold.trial.gram.target(self.index);
         let coefficients = self.coefficients(fold, &fold.trial, &sums, level, &[]);
         let mut residuals = self.residuals_of_one(fold, training, &coefficients);
-        let trees = self.trees(training, &mut residuals, &own, &growth);
+        let trees = self.trees(training, &mut residuals, &own, TREES / 2);
         let mut errors = Vec::with_capacity(held_out.len());
         fold.predict(self.frame, held_out, &coefficients, |rows, predicted| {
             let added = trees.predict(self.bins, rows);
@@ -278,7 +277,7 @@ impl Question<'_> {
         rows: &[u32],
         residuals: &mut [f64],
         without: &[usize],
-        growth: &Growth,
+        trees: usize,
     ) -> Ensemble {
         let square = residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len().max(1) as f64;
         if square < self.floor() {
@@ -291,6 +290,7 @@ impl Question<'_> {
         for column in self.columns(without) {
             allowed[column] = false;
         }
-        Ensemble::grow(self.bins, rows, residuals, &allowed, growth)
+        let min_gain = self.min_split_gain;
+        Ensemble::grow(self.bins, rows, residuals, &allowed, &Growth { trees, min_gain })
     }
 }

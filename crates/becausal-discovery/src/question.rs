@@ -10,7 +10,6 @@
 //! A one-sided t test over the units follows.
 
 use super::bins::Bins;
-use super::boost::Growth;
 use super::extremes::Extremes;
 use super::fold::Fold;
 use super::frame::Frame;
@@ -28,15 +27,6 @@ const SPREAD_WEIGHT: f64 = 0.1;
 /// The share of the error rate that the groups of rows share; all rows get the rest.
 const GROUPS_WEIGHT: f64 = 0.5;
 
-/// An influence on the spread is looked for if the residual has at least this share of the variance of the
-/// usual change: the size of a smaller one may be that of the model's own error. Chosen on the development
-/// families.
-const MIN_SPREAD_NOISE: f64 = 2e-3;
-
-/// A gain of clipped losses below this share of the variance does not count: where nothing is random, the
-/// typical error is the model's own, and a bystander may reduce it.
-const MIN_CLIPPED_GAIN: f64 = 1e-4;
-
 /// A question about a target: which inputs help to predict it?
 pub(super) struct Question<'a> {
     pub frame: &'a Frame,
@@ -49,10 +39,10 @@ pub(super) struct Question<'a> {
     pub allowed: &'a [usize],
     /// The drops: each leaves out one or more inputs together.
     pub drops: &'a [Vec<usize>],
+    /// A split of a tree must remove more than this many residual variances from the sum of squares.
+    pub min_split_gain: f64,
     /// Predictions are clamped to this range.
     pub range: (f64, f64),
-    /// How trees are grown.
-    pub growth: Growth,
     /// The rows whose residuals without each drop are kept.
     pub extremes: &'a Extremes,
     /// `[group][input]`: what varies in the groups of rows.
@@ -101,10 +91,10 @@ impl Question<'_> {
             }
             whole
         });
-        let min_units = self.frame.thresholds.min_units / 2;
+        let min_units = self.frame.thresholds.min_pieces / 2.0;
         let is_tested = |group: usize, drop: &[usize]| {
             self.frame.groups > 1
-                && tested.iter().any(|sums| sums[group].units() >= min_units)
+                && tested.iter().any(|sums| sums[group].units() as f64 >= min_units)
                 && drop.iter().any(|&input| self.varied[group][input])
         };
         // The share of the error rate of each drop in the groups and, last, in all rows.
@@ -147,9 +137,11 @@ impl Question<'_> {
         // Flags and labels have no smallest noise: their errors are not scaled.
         let standard_floor = if least > 0.0 { floor / (least * least) } else { floor };
         let min_gain = self.frame.thresholds.min_gain;
+        // A smaller error, or a smaller gain of clipped losses, may be the model's own, which a bystander may reduce.
+        let own_error = self.frame.thresholds.model_error * change;
         let spread_margin = self.frame.thresholds.min_special_strength * spread_loss;
-        let has_spread = losses[2] >= MIN_SPREAD_NOISE * change
-            && tested.iter().all(|sums| !sums.spread.is_empty());
+        let has_spread =
+            losses[2] >= own_error && tested.iter().all(|sums| !sums.spread.is_empty());
         let share = |gain: f64, loss: f64| (gain / (gain + loss + floor)).clamp(0.0, 1.0);
         let gains = (0..self.drops.len()).map(|drop| {
             let weight = weights[drop][group.unwrap_or(self.frame.groups)];
@@ -162,7 +154,7 @@ impl Question<'_> {
                     let gain = (sums.without[drop][which] - sums.losses[which]) / sums.rows();
                     share((gain - least).max(0.0), sums.losses[which] / sums.rows())
                 };
-                of(0, 0.0).max(of(2, MIN_CLIPPED_GAIN * change))
+                of(0, 0.0).max(of(2, own_error))
             });
             // Both folds must agree.
             let mut strength = shares.fold(1.0, f64::min);
@@ -329,8 +321,7 @@ impl Question<'_> {
         let inputs =
             self.columns(self.allowed).into_iter().map(|column| self.frame.u[column].rounding);
         let rounding = inputs.fold(0.0, f64::max) + self.target.rounding(self.frame);
-        let thresholds = &self.frame.thresholds;
-        thresholds.arithmetic_error + thresholds.rounding_errors * rounding
+        self.frame.thresholds.arithmetic_error + rounding
     }
 
     /// The columns of some inputs.

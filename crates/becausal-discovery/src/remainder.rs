@@ -8,13 +8,6 @@ use super::frame::Frame;
 use super::reason::{Reason, RowGroup};
 use becausal_core::schema::Kind;
 
-/// A label whose rows have less than this share of the squared residuals is not considered.
-const MIN_LABEL_SHARE: f64 = 0.05;
-
-/// The fewest rows where there are no residuals: this many rows without an exception rule out that more than
-/// one row in a hundred is an exception. Chosen on BuildMarine with 1,000 rows, seeds 100 to 105.
-const MIN_EXACT_ROWS: f64 = 300.0;
-
 /// The rows in which an influence on an effect could show.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Remainder {
@@ -45,24 +38,10 @@ impl Moments {
     }
 }
 
-/// All rows, or those with a label of an input.
-#[derive(Debug, Clone)]
-struct Part {
-    input: Option<usize>,
-    rows: f64,
-    group: RowGroup,
-}
-
-/// The residuals of a target in all rows and in those of every label.
-#[derive(Debug, Clone)]
-pub(super) struct Parts {
-    loss: f64,
-    parts: Vec<Part>,
-}
-
-impl Parts {
-    /// From the residual of each row. Residuals are clipped at `clip`. A mean square of at most `floor`
-    /// counts as 0; then all rows count equally.
+impl Remainder {
+    /// From the residual of each row: the part with the fewest rows, of all rows and of those of every label that
+    /// holds a notable share of the squared residuals. Residuals are clipped at `clip`. A mean square of at most
+    /// `floor` counts as 0; then all rows count equally.
     pub(super) fn of(frame: &Frame, residuals: &[f64], clip: Option<f64>, floor: f64) -> Self {
         let clip = clip.unwrap_or(f64::INFINITY);
         let mut squares: Vec<f64> =
@@ -76,8 +55,9 @@ impl Parts {
         for &square in &squares {
             all.add(square);
         }
-        let mut parts = vec![Part { input: None, rows: all.count(), group: RowGroup::All }];
-        for (input, factor) in frame.inputs.iter().enumerate() {
+        let notable = frame.thresholds.min_special_strength * all.squares;
+        let mut least = Self { rows: all.count(), group: RowGroup::All, loss };
+        for factor in &frame.inputs {
             let labels = match &factor.kind {
                 Kind::Categorical(labels) => labels.len(),
                 Kind::Boolean => 2,
@@ -85,28 +65,18 @@ impl Parts {
             };
             for &column in &factor.columns {
                 let moments = by_label(&frame.u[column].values, labels, &squares);
-                let notable =
-                    |(_, part): &(usize, Moments)| part.squares >= MIN_LABEL_SHARE * all.squares;
-                for (label, part) in moments.into_iter().enumerate().filter(notable) {
-                    let value = factor.kind.show(label as f64);
-                    let group = RowGroup::Value { of: factor.name.clone(), value };
-                    parts.push(Part { input: Some(input), rows: part.count(), group });
+                for (label, part) in moments.into_iter().enumerate() {
+                    if part.squares >= notable && part.count() < least.rows {
+                        let value = factor.kind.show(label as f64);
+                        let group = RowGroup::Value { of: factor.name.clone(), value };
+                        least = Self { rows: part.count(), group, loss };
+                    }
                 }
             }
         }
-        Self { loss, parts }
+        least
     }
 
-    /// The part with the fewest rows: of all rows, and of the labels of the inputs for which `gate`
-    /// holds.
-    pub(super) fn least(&self, gate: impl Fn(usize) -> bool) -> Option<Remainder> {
-        let parts = self.parts.iter().filter(|part| part.input.is_none_or(&gate));
-        let least = parts.min_by(|one, other| one.rows.total_cmp(&other.rows))?;
-        Some(Remainder { rows: least.rows, group: least.group.clone(), loss: self.loss })
-    }
-}
-
-impl Remainder {
     /// Combines the elements or labels of one effect: the mean of the rows, weighted by the loss.
     pub(super) fn with(self, other: Self) -> Self {
         let loss = self.loss + other.loss;
@@ -118,7 +88,7 @@ impl Remainder {
 
     /// Why we cannot rule out an influence on `effect`, if we cannot.
     pub(super) fn reason(&self, effect: &str, min_rows: f64) -> Option<Reason> {
-        if self.rows >= if self.loss > 0.0 { min_rows } else { MIN_EXACT_ROWS } {
+        if self.rows >= min_rows {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
@@ -174,7 +144,7 @@ mod tests {
     }
 
     fn least(frame: &Frame, residuals: &[f64]) -> Remainder {
-        Parts::of(frame, residuals, None, 1e-9).least(|_| true).expect("all rows at least")
+        Remainder::of(frame, residuals, None, 1e-9)
     }
 
     #[test]
@@ -194,21 +164,18 @@ mod tests {
         let noise: Vec<f64> = (0..1200).map(|_| stream.normal()).collect();
         let reason = least(&frame(1200), &noise).reason("y'", 120.0);
         assert!(matches!(reason, Some(Reason::FewDecide { group, .. }) if group == with_a()));
-        let parts = Parts::of(&frame(1200), &noise, None, 1e-9);
-        let ungated = parts.least(|_| false).expect("all rows");
-        assert_eq!(ungated.reason("y'", 120.0), None);
         let noise: Vec<f64> = (0..6000).map(|_| stream.normal()).collect();
         assert_eq!(least(&frame(6000), &noise).reason("y'", 120.0), None);
     }
 
     #[test]
     fn without_residuals_all_rows_count() {
-        let rounding = vec![1e-9; 800];
-        let reason = least(&frame(800), &rounding).reason("y'", 120.0);
-        let expected = Reason::FewDecide { rows: 200, group: with_a(), unexplained: None };
+        let rounding = vec![1e-9; 400];
+        let reason = least(&frame(400), &rounding).reason("y'", 120.0);
+        let expected = Reason::FewDecide { rows: 100, group: with_a(), unexplained: None };
         assert_eq!(reason, Some(expected));
-        let rounding = vec![1e-9; 1200];
-        assert_eq!(least(&frame(1200), &rounding).reason("y'", 120.0), None);
+        let rounding = vec![1e-9; 500];
+        assert_eq!(least(&frame(500), &rounding).reason("y'", 120.0), None);
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::boost::Growth;
+    use crate::boost::{Growth, TREES};
     use becausal_core::Stream;
 
     #[test]
@@ -81,7 +81,7 @@ mod tests {
         let residuals: Vec<f64> = column.iter().map(|&x| noise(x) * stream.normal()).collect();
         let bins = Bins::of_columns(&[&column]);
         let rows: Vec<u32> = (0..4000).collect();
-        let growth = Growth::for_columns(1, 14.0);
+        let growth = Growth { trees: TREES, min_gain: 16.0 };
         let scale = Scale::of(&residuals, 1e-3, 3.0, |sizes| {
             Ensemble::grow(&bins, &rows, sizes, &[true], &growth)
         });

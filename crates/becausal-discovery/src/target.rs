@@ -3,9 +3,6 @@
 use super::frame::Frame;
 use becausal_core::schema::Kind;
 
-/// Targets are clipped to this many standard deviations from the mean.
-const CLIP_DEVIATIONS: f64 = 1000.0;
-
 /// A number to predict.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Target {
@@ -63,7 +60,7 @@ impl Target {
             Self::InputLabel { column, label, .. } => (&frame.u[column], Some(label)),
         };
         match label {
-            None => series.standard(row).clamp(-CLIP_DEVIATIONS, CLIP_DEVIATIONS),
+            None => series.standard(row),
             Some(label) => f64::from(u8::from(series.values[row] == label)),
         }
     }

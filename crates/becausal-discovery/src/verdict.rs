@@ -1,21 +1,22 @@
 //! Why the data cannot tell about a pair.
 
 use super::controller::follows_state;
+use super::discover::Method;
 use super::finding::{Finding, Findings};
 use super::frame::{Factor, Frame, Series};
 use super::reason::Reason;
 use becausal_core::schema::Role;
 
-/// A p-value below this leaves no doubt that something is there. Where a number's strength is too small, it is taken for the
-/// model's own error.
-const DECIDED: f64 = 1e-6;
+/// p-value. With a smaller one an edge needs no reason for the case that it is tested against a stricter threshold.
+const CERTAIN: f64 = 1e-6;
 
 /// The reason why nothing could be found about each pair, `[output][input]`, where there is one.
 ///
 /// A reason only counts where nothing *was* found, unless it [overrides](Reason::overrides_p) the p-value.
 pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reason>>> {
     let units = frame.units.sizes().iter().filter(|size| **size > 0.0).count();
-    let few = (units < frame.thresholds.min_units).then(|| Reason::FewRows { rows: frame.rows() });
+    let few = ((units as f64) < frame.thresholds.min_pieces)
+        .then(|| Reason::FewRows { rows: frame.rows() });
     let causes: Vec<Option<Reason>> =
         (0..frame.inputs.len()).map(|input| few.clone().or_else(|| cause(frame, input))).collect();
     let decided = findings.unexplained.as_ref().map(|_| follows_state(frame));
@@ -23,7 +24,7 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reas
         .map(|input| {
             let share = *findings.unexplained.as_ref()?.get(input)?;
             let decided = decided.as_ref().is_some_and(|decided| decided[input]);
-            (share < frame.thresholds.min_own_variance || decided)
+            (share < frame.thresholds.model_error || decided)
                 .then(|| determined(&frame.inputs[input]))
         })
         .collect();
@@ -55,21 +56,22 @@ pub(super) fn reasons(frame: &Frame, findings: &Findings) -> Vec<Vec<Option<Reas
 /// Why nothing found does not mean that there is nothing.
 fn unclear(finding: &Finding, frame: &Frame, effect: &Factor) -> Option<Reason> {
     let thresholds = &frame.thresholds;
-    // An imperfect model lets bystanders of a number gain a little, with any p. Of a label, which may hardly ever change,
-    // true causes may gain no more.
-    let is_weak = finding.gain.strength < thresholds.min_strength;
-    let is_decided = finding.gain.p <= DECIDED && !(is_weak && effect.kind.is_label());
-    if finding.gain.is_unclear(thresholds) && !is_decided {
-        return Some(Reason::Unclear);
-    }
-    // What was found needs no reason.
-    if finding.gain.p <= DECIDED && !is_weak {
+    let gain = &finding.gain;
+    let is_weak = gain.strength < thresholds.min_strength;
+    // What stays an edge with a much stricter threshold needs no reason.
+    if gain.p <= CERTAIN && !is_weak {
         return None;
     }
-    if finding.gain.is_slow {
+    // An imperfect model lets bystanders of a number gain a little, with any p. Of a label, which may hardly ever change,
+    // true causes may gain no more.
+    let is_bystander = is_weak && gain.p <= Method::Auto.default_eta() && !effect.kind.is_label();
+    if gain.is_unclear(thresholds) && !is_bystander {
+        return Some(Reason::Unclear);
+    }
+    if gain.is_slow {
         return Some(Reason::FewPieces);
     }
-    if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= thresholds.max_hint_p) {
+    if let Some(hint) = finding.hint.as_ref().filter(|hint| hint.p <= thresholds.max_unclear_p) {
         return Some(Reason::Hint { rows: hint.rows, group: hint.group.clone() });
     }
     finding.remainder.as_ref()?.reason(&effect.name, thresholds.min_residual_rows)
