@@ -8,6 +8,7 @@ use becausal::{Answer, Episode, Moment, env};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::count::Count;
 use crate::error;
 
 /// A step of an episode, to ask about.
@@ -110,8 +111,8 @@ impl PyEpisode {
     }
 
     /// One of its steps, to ask about.
-    fn at(&self, step: usize) -> PyResult<PyMoment> {
-        Ok(PyMoment { moment: self.episode.at(step).map_err(error::of)? })
+    fn at(&self, step: Count) -> PyResult<PyMoment> {
+        Ok(PyMoment { moment: self.episode.at(step.0).map_err(error::of)? })
     }
 
     fn __len__(&self) -> usize {

@@ -19,6 +19,7 @@ mod answer;
 mod audit;
 mod built_in;
 mod bytes;
+mod count;
 mod environment;
 mod error;
 mod graph;

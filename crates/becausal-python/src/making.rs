@@ -8,6 +8,7 @@ use becausal::{DiscoverParams, FitParams, Method, OpenParams, Preset, Run, Train
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
+use crate::count::Count;
 use crate::error;
 use crate::graph::PyGraph;
 use crate::log::PyLog;
@@ -98,8 +99,8 @@ pub fn fit(
     eta: Option<f64>,
     graph: Option<&Bound<'_, PyAny>>,
     model: &str,
-    members: Option<usize>,
-    steps: Option<usize>,
+    members: Option<Count>,
+    steps: Option<Count>,
     held_out: Option<f64>,
     test: Option<&Bound<'_, PyLog>>,
     compare: bool,
@@ -120,10 +121,10 @@ pub fn fit(
         params = params.eta(eta);
     }
     if let Some(members) = members {
-        params = params.members(members);
+        params = params.members(members.0);
     }
     if let Some(steps) = steps {
-        params = params.steps(steps);
+        params = params.steps(steps.0);
     }
     if let Some(share) = held_out {
         params = params.held_out(share);
@@ -208,7 +209,7 @@ pub fn train(
     path: PathBuf,
     preset: &str,
     method: Option<&str>,
-    steps: Option<usize>,
+    steps: Option<Count>,
     until: Option<f64>,
     seed: Seed,
     settings: Option<String>,
@@ -221,7 +222,7 @@ pub fn train(
         params = params.method(method_of(method)?);
     }
     if let Some(steps) = steps {
-        params = params.steps(steps);
+        params = params.steps(steps.0);
     }
     if let Some(until) = until {
         params = params.until(until);

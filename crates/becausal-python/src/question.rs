@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::answer::PyMoment;
+use crate::count::Count;
 use crate::error;
 use crate::options::text;
 
@@ -13,13 +14,14 @@ pub fn moment(run: &Run, given: &Bound<'_, PyAny>) -> PyResult<becausal::Moment>
     if let Ok(moment) = given.cast::<PyMoment>() {
         return Ok(moment.get().moment.clone());
     }
-    let (episode, step): (usize, usize) = given.extract().map_err(|_| {
+    let (episode, step): (Bound<'_, PyAny>, Bound<'_, PyAny>) = given.extract().map_err(|_| {
         error::invalid(
             "expected a moment: run.recorded(episode, step), run.play(seed).at(step), or a pair \
              (episode, step)",
         )
     })?;
-    run.recorded(episode, step).map_err(error::of)
+    let (episode, step): (Count, Count) = (episode.extract()?, step.extract()?);
+    run.recorded(episode.0, step.0).map_err(error::of)
 }
 
 /// JSON as Python's own values.
@@ -29,7 +31,7 @@ pub fn from_json<'py>(py: Python<'py>, value: &serde_json::Value) -> PyResult<Bo
 
 /// The parameters of a question.
 pub fn asking(
-    horizon: Option<usize>,
+    horizon: Option<Count>,
     tau: Option<f64>,
     rewards: Option<&Bound<'_, PyAny>>,
     discount: Option<f64>,
@@ -39,7 +41,7 @@ pub fn asking(
     let mut ask = Ask::default();
     ask.influence = influence.map(|name| name.parse().map_err(error::invalid)).transpose()?;
     ask.preset = preset.map(|name| name.parse().map_err(error::invalid)).transpose()?;
-    ask.horizon = horizon.map_or(ask.horizon, Horizon::Steps);
+    ask.horizon = horizon.map_or(ask.horizon, |steps| Horizon::Steps(steps.0));
     ask.tau = tau.unwrap_or(ask.tau);
     ask.discount = discount.unwrap_or(ask.discount);
     if let Some(rewards) = rewards {

@@ -12,6 +12,7 @@ use pyo3::types::PyDict;
 
 use crate::answer::{PyAnswer, PyEpisode, PyMoment};
 use crate::audit::PyAudit;
+use crate::count::Count;
 use crate::environment::PythonEnvironment;
 use crate::error;
 use crate::graph::PyGraph;
@@ -236,8 +237,8 @@ impl PyRun {
     }
 
     /// A recorded step, both numbers counted from 0.
-    fn recorded(&self, episode: usize, step: usize) -> PyResult<PyMoment> {
-        let moment = self.run.recorded(episode, step).map_err(error::of)?;
+    fn recorded(&self, episode: Count, step: Count) -> PyResult<PyMoment> {
+        let moment = self.run.recorded(episode.0, step.0).map_err(error::of)?;
         Ok(PyMoment { moment })
     }
 
@@ -260,7 +261,7 @@ impl PyRun {
         &self,
         py: Python<'_>,
         moment: &Bound<'_, PyAny>,
-        horizon: Option<usize>,
+        horizon: Option<Count>,
         tau: Option<f64>,
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
@@ -282,7 +283,7 @@ impl PyRun {
         py: Python<'_>,
         moment: &Bound<'_, PyAny>,
         action: &Bound<'_, PyAny>,
-        horizon: Option<usize>,
+        horizon: Option<Count>,
         tau: Option<f64>,
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
@@ -298,18 +299,18 @@ impl PyRun {
     }
 
     /// The decisions that are worth a look: `surprising`, `costly`, `close` or `mistakes`, each with its sentence.
-    #[pyo3(signature = (what, *, count=10))]
+    #[pyo3(signature = (what, *, count=Count(10)), text_signature = "($self, what, *, count=10)")]
     fn find<'py>(
         &self,
         py: Python<'py>,
         what: &str,
-        count: usize,
+        count: Count,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let known = Worth::ALL.map(Worth::name);
         let worth = Worth::ALL.into_iter().find(|worth| worth.name() == what).ok_or_else(|| {
             error::invalid(format!("what: expected {}, got {what:?}", known.join(", ")))
         })?;
-        let found = self.ask(py, None, move |run, _| run.find(worth, count, &Ask::default()))?;
+        let found = self.ask(py, None, move |run, _| run.find(worth, count.0, &Ask::default()))?;
         found.iter().map(|found| question::from_json(py, &found.json())).collect()
     }
 
@@ -337,7 +338,7 @@ impl PyRun {
         py: Python<'_>,
         moment: &Bound<'_, PyAny>,
         change: &Bound<'_, PyAny>,
-        horizon: Option<usize>,
+        horizon: Option<Count>,
         tau: Option<f64>,
         rewards: Option<&Bound<'_, PyAny>>,
         discount: Option<f64>,
@@ -356,18 +357,18 @@ impl PyRun {
     /// log shows what noise under one action says about noise under another; with this, answers know. It needs the agent and the
     /// environment. Copies of a Gymnasium environment are made by replaying its episodes, so this may take minutes.
     #[pyo3(
-        signature = (*, states=2000, seed=Seed(0), progress=None),
+        signature = (*, states=Count(2000), seed=Seed(0), progress=None),
         text_signature = "($self, *, states=2000, seed=0, progress=None)"
     )]
     fn try_others(
         &self,
         py: Python<'_>,
-        states: usize,
+        states: Count,
         seed: Seed,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let run = self.ask(py, progress, move |run, progress| {
-            let params = TryParams::default().states(states).seed(seed.0).progress(progress);
+            let params = TryParams::default().states(states.0).seed(seed.0).progress(progress);
             run.clone().try_others(&params)
         })?;
         Ok(Self { run: Arc::new(run), callbacks: Arc::clone(&self.callbacks) })
@@ -377,14 +378,14 @@ impl PyRun {
     /// under random actions. `policy="random"` asks for random actions; the path of a trained run asks for its policy.
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     #[pyo3(
-        signature = (*, states=200, horizon=5, discount=1.0, seed=Seed(0), policy=None, progress=None),
+        signature = (*, states=Count(200), horizon=Count(5), discount=1.0, seed=Seed(0), policy=None, progress=None),
         text_signature = "($self, *, states=200, horizon=5, discount=1.0, seed=0, policy=None, progress=None)"
     )]
     fn audit(
         &self,
         py: Python<'_>,
-        states: usize,
-        horizon: usize,
+        states: Count,
+        horizon: Count,
         discount: f64,
         seed: Seed,
         policy: Option<PathBuf>,
@@ -399,7 +400,7 @@ impl PyRun {
             )));
         }
         let audit = self.ask(py, progress, move |run, progress| {
-            let seed = seed.0;
+            let (states, horizon, seed) = (states.0, horizon.0, seed.0);
             let params =
                 AuditParams { states, horizon, discount, seed, progress, ..AuditParams::default() };
             match policy {
@@ -413,27 +414,27 @@ impl PyRun {
 
     /// Writes one self-contained page about the run.
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (path, *, episode=None, episode_seed=None, steps=24, horizon=5, states=60, progress=None))]
+    #[pyo3(signature = (path, *, episode=None, episode_seed=None, steps=Count(24), horizon=Count(5), states=Count(60), progress=None), text_signature = "($self, path, *, episode=None, episode_seed=None, steps=24, horizon=5, states=60, progress=None)")]
     fn report(
         &self,
         py: Python<'_>,
         path: PathBuf,
-        episode: Option<usize>,
+        episode: Option<Count>,
         episode_seed: Option<Seed>,
-        steps: usize,
-        horizon: usize,
-        states: usize,
+        steps: Count,
+        horizon: Count,
+        states: Count,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let file = path.clone();
         let page = self.ask(py, progress, move |run, progress| {
             let made_by = Vec::new();
             run.report(&ReportParams {
-                episode,
+                episode: episode.map(|episode| episode.0),
                 episode_seed: episode_seed.map(|seed| seed.0),
-                steps,
-                horizon,
-                states,
+                steps: steps.0,
+                horizon: horizon.0,
+                states: states.0,
                 file,
                 made_by,
                 progress,

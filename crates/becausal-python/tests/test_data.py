@@ -52,6 +52,7 @@ def test_columns_become_transitions() -> None:
         (columns(height=[0.0, 1.0]), "column `height` has 2 rows"),
         (columns(height=[0.0, np.inf, 2.0, 5.0, 6.0]), "not a finite number"),
         (columns(height=np.zeros((5, 1, 1))), "3 axes"),
+        (columns(height=np.arange(5).astype("datetime64[ns]")), 'expected a number, got the text "1970-01-01'),
         ({name: [] for name in columns()} | {"legs": np.zeros((0, 2))}, "no rows"),
     ],
 )
@@ -59,6 +60,13 @@ def test_data_that_do_not_fit_are_refused_with_row_and_column(data, words) -> No
     with pytest.raises(becausal.DataError) as raised:
         becausal.read(data, schema=HOVER)
     assert words in str(raised.value)
+
+
+def test_a_frame_with_two_columns_of_one_name_is_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"height": [0.0, 1.0], "engine": ["on", "off"], "episode": [0, 0]})
+    with pytest.raises(becausal.DataError, match="several columns are called `height`"):
+        becausal.read(pandas.concat([frame, frame[["height"]]], axis=1), schema=HOVER)
 
 
 def test_missing_cells_are_dropped_where_asked() -> None:

@@ -147,6 +147,13 @@ def test_the_program_says_what_is_wrong_by_its_exit_code() -> None:
         (lambda run, log: becausal.fit(log, seed=0.5), ValueError, "the seed is 0.5, expected"),
         (lambda run, log: becausal.discover(log, seed="1"), ValueError, "the seed is '1', expected"),
         (lambda run, log: becausal.train("LunarLander-v3", "none", options={"gravity": True}), ValueError, "true"),
+        (lambda run, log: run.recorded(-1, 0), ValueError, "-1 where a whole number is expected"),
+        (lambda run, log: run.why((0, -1)), ValueError, "-1 where a whole number is expected"),
+        (lambda run, log: run.why((0, 0), horizon=-1), ValueError, "-1 where a whole number is expected"),
+        (lambda run, log: run.audit(states=1.5), ValueError, "1.5 where a whole number is expected"),
+        (lambda run, log: becausal.fit(log, steps=-5), ValueError, "-5 where a whole number is expected"),
+        (lambda run, log: becausal.record("CartPole-v1", rows="many"), ValueError, "`rows` is 'many'"),
+        (lambda run, log: becausal.record("CartPole-v1", rows=1.5), ValueError, "`rows` is 1.5"),
     ],
 )
 def test_what_is_wrong_is_said(wrong, error, words, run, log) -> None:

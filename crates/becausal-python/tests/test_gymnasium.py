@@ -132,6 +132,8 @@ def test_names_and_labels_are_checked() -> None:
         becausal.Schema.of(Corridor, names=["place"])
     with pytest.raises(ValueError, match="expected 2"):
         becausal.Schema.of(Corridor, actions=["on"])
+    with pytest.raises(ValueError, match="'place' is the name of several variables"):
+        becausal.Schema.of(Corridor, names=["place", "place"])
     with pytest.raises(ValueError, match="makes it"):
         becausal.record(Corridor(), rows=10)
     with pytest.raises(ValueError, match="neither"):
@@ -607,6 +609,25 @@ def test_values_of_several_categories_are_checked() -> None:
     env = lambda: Spaces(spaces.MultiBinary(2), spaces.MultiDiscrete([3, 3]))  # noqa: E731
     with pytest.raises(ValueError, match="-1 for action_1 is not a whole number from 0 to 2"):
         becausal.record(env, lambda observation: np.array([0, -1]), rows=20, explore=[0.0])
+
+
+@pytest.mark.parametrize(
+    "returned, words",
+    [
+        ((1, 0.5), "is not a dict with pump, valve"),
+        (None, "is not a dict with pump, valve"),
+        (np.zeros(2), "is not a dict with pump, valve"),
+        ({"pump": 1}, "lacks valve"),
+        ({"pump": 1, "valve": np.zeros(3)}, "the policy returned"),
+    ],
+)
+def test_actions_of_several_parts_are_checked(returned, words) -> None:
+    parts = spaces.Dict({"pump": spaces.Discrete(3), "valve": spaces.Box(0.0, 1.0, (1,))})
+    env = lambda: Spaces(spaces.MultiBinary(2), parts)  # noqa: E731
+    with pytest.raises(ValueError) as raised:
+        becausal.record(env, lambda observation: returned, rows=20, explore=[0.0])
+    assert isinstance(raised.value, becausal.Error)
+    assert words in str(raised.value)
 
 
 def test_seeds_and_ids() -> None:

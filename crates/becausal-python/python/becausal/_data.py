@@ -140,7 +140,11 @@ def columns_of(source: Any) -> Columns:
         pairs = [(str(name), source.column(name)) for name in source.column_names]
     else:
         pairs = [(str(name), source[name]) for name in source.columns]
+    seen: set[str] = set()
     for name, values in pairs:
+        if name in seen:
+            raise DataError(f"several columns are called `{name}`")
+        seen.add(name)
         array = _array(name, values)
         if array.ndim == 2:
             vector = name.removesuffix("'")
@@ -171,6 +175,9 @@ def _column(name: str, array: np.ndarray) -> tuple[str, str, Any]:
         return name, "b", np.ascontiguousarray(array).tobytes()
     if kind == "i" or (kind == "u" and (array.size == 0 or int(array.max()) < 2**63)):
         return name, "i", np.ascontiguousarray(array, dtype=np.int64).tobytes()
+    if kind in "mM":
+        # `tolist` makes whole numbers of times in nanoseconds, which would be read as numbers.
+        return name, "t", ["" if np.isnat(value) else str(value) for value in array]
     return name, "t", [_text(value) for value in array.tolist()]
 
 

@@ -270,7 +270,11 @@ class Function(Adapter):
         if self.batch:
             return self.function(observations)
         pick = self.views.state.pick
-        return self.views.action.stack([self._one(self.function(pick(observations, at))) for at in range(count)])
+        actions = [self._one(self.function(pick(observations, at))) for at in range(count)]
+        try:
+            return self.views.action.stack(actions)
+        except (TypeError, ValueError, KeyError, IndexError) as error:
+            raise ArgumentError(f"the policy returned what is not an action of {self.views.action_space}: {error}") from error
 
     def _one(self, action: Any) -> Any:
         # Some functions return an action and something else, as `predict` of SB3 does.

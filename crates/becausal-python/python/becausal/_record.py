@@ -140,10 +140,10 @@ def record(
     >>> log.schema.states
     ['position', 'velocity']
     """
-    if rows < 1:
-        raise ArgumentError(f"`rows` is {rows}, expected at least 1")
-    if envs < 1:
-        raise ArgumentError(f"`envs` is {envs}, expected at least 1")
+    for name, count in (("rows", rows), ("envs", envs)):
+        if not isinstance(count, (int, float, np.number)) or not 1 <= count < np.inf or count != int(count):
+            raise ArgumentError(f"`{name}` is {count!r}, expected a whole number, at least 1")
+    rows, envs = int(rows), int(envs)
     if not explore or not all(0.0 <= share <= 1.0 for share in explore):
         raise ArgumentError(f"`explore` is {explore!r}, expected shares from 0 to 1")
     if not hold or not all(1.0 <= steps < np.inf for steps in hold):

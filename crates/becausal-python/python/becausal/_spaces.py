@@ -169,8 +169,19 @@ class PartsView(View):
         return tuple(built.values()) if self.is_tuple else built
 
     def stack(self, values: Sequence[Any]) -> Any:
+        for value in values:
+            self._check(value)
         stacked = {key: part.stack([value[key] for value in values]) for key, part in self.parts.items()}
         return tuple(stacked.values()) if self.is_tuple else stacked
+
+    def _check(self, value: Any) -> None:
+        if self.is_tuple:
+            if isinstance(value, (str, Mapping)) or not hasattr(value, "__len__") or len(value) != len(self.parts):
+                raise ValueError(f"{value!r} is not a tuple of {len(self.parts)}")
+        elif not isinstance(value, Mapping):
+            raise TypeError(f"{value!r} is not a dict with {', '.join(map(str, self.parts))}")
+        elif any(key not in value for key in self.parts):
+            raise KeyError(f"{value!r} lacks {', '.join(str(key) for key in self.parts if key not in value)}")
 
     def pick(self, batch: Any, index: int) -> Any:
         keys = self.parts.items()
@@ -223,6 +234,9 @@ def view_of(
             return [name] if count == 1 else [f"{name}_{index}" for index in range(count)]
         if len(names) != count:
             raise ArgumentError(f"{len(names)} names ({', '.join(names)}), expected {count}: the {role} is {space}")
+        twice = [one for at, one in enumerate(names) if one in names[:at]]
+        if twice:
+            raise ArgumentError(f"{twice[0]!r} is the name of several variables of the {role} ({', '.join(names)})")
         return [safe_name(one) for one in names]
 
     if isinstance(space, spaces.Discrete):
