@@ -313,8 +313,8 @@ pub struct Explain {
     #[arg(long, value_name = "T", required_unless_present = "find")]
     pub step: Option<usize>,
     /// List the decisions that are worth a look instead: what followed was least expected (surprising), most was at
-    /// stake (costly), the agent was least sure (close), or another action would have earned more by the
-    /// model (mistakes). In 10 new episodes, or in the recorded ones where there is no policy
+    /// stake (costly), the agent was least sure (close), or another action would have earned more
+    /// (mistakes). In 10 new episodes, or in the recorded ones where there is no policy
     #[arg(long, value_name = "WHAT", value_parser = Worth::ALL.map(Worth::name).to_vec(), conflicts_with_all = ["why_not", "what_if", "until_action", "data", "episode_seed", "step", "output", "format", "brief", "details"])]
     pub find: Option<String>,
     /// How many decisions to list

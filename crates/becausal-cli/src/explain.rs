@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use becausal::data::{schema_path, write_atomically};
 use becausal::explain::ExplainError;
-use becausal::render::number::brief;
 use becausal::{
     Answer, Ask, Error, FoundDecision, Moment, ReadParams, Run, Worth, quoted_path, read,
 };
@@ -131,16 +130,12 @@ fn found(
     let agent = arguments.policy.as_deref();
     let agent = agent.map_or_else(String::new, |path| format!("--policy {} ", quoted_path(path)));
     for (place, decision) in (1..).zip(&found) {
-        let amount = match worth {
-            Worth::Close => format!("{:.2} points", 100.0 * decision.found.amount),
-            _ => brief(decision.found.amount),
-        };
         let _ = write!(
             text,
-            "{place}. {} at step {}: {amount} {}\n   {}\n   becausal explain {} {agent}{}\n",
+            "{place}. {} at step {}: {}\n   {}\n   becausal explain {} {agent}{}\n",
             decision.action,
             decision.found.step,
-            worth.meaning(),
+            decision.amount(worth),
             decision.sentence,
             quoted_path(&arguments.run),
             decision.options()

@@ -269,11 +269,11 @@ impl<'a> Explainer<'a> {
         let claimed = self.compare(moment, change)?;
         let (comparison, predicted) = match self.tried(moment, change)? {
             Some(tried) => {
-                let all = claimed.shortened(tried.steps());
-                let chain = claimed.shortened(tried.steps().min(self.ask.horizon.of_chain()));
+                let chain = claimed.shortened(self.ask.horizon.of_chain());
                 let predicted = Predicted {
-                    difference: all.credit.difference(),
-                    probability: all.probability(),
+                    difference: claimed.credit.difference(),
+                    interval: claimed.worth(None),
+                    steps: claimed.steps(),
                     of_chain: chain.credit.difference(),
                 };
                 (tried, Some(predicted))
@@ -295,8 +295,8 @@ impl<'a> Explainer<'a> {
             minimal: ContrastiveExplanan::default(),
             doubts: Vec::new(),
             scale: self.scale.clone(),
-            // An audit tries other actions, not other states.
-            track: self.track.filter(|_| change.state.is_empty()),
+            // An audit tries other actions, not other states, and it asks the model.
+            track: self.track.filter(|_| change.state.is_empty() && predicted.is_none()),
             predicted,
         };
         let differs = |node: Node, a: &[f64], b: &[f64]| {
@@ -317,15 +317,18 @@ impl<'a> Explainer<'a> {
         let action = change.action.as_deref().unwrap_or(moment.action());
         let (record, limit) = (moment.record().steps(), self.limit(moment));
         let begun = || Trajectory::new(Arc::clone(schema), moment.record().first(), Vec::new());
-        let mut factual = moment.record().clone().shortened(limit);
-        if factual.len() < limit && !factual.is_over() {
-            let Some(mut world) = copies(moment, moment.state())? else { return Ok(None) };
-            let mut actor = |step: usize, state: &[f64]| match record.get(step) {
-                Some(step) => Some(step.action.clone()),
-                None if step == 0 => Some(moment.action().to_vec()),
-                None => self.agent.mode(state),
-            };
-            factual = rollout(&mut *world, begun()?, limit, &mut actor)?;
+        let Some(mut world) = copies(moment, moment.state())? else { return Ok(None) };
+        let mut actor = |step: usize, state: &[f64]| match record.get(step) {
+            Some(step) => Some(step.action.clone()),
+            None if step == 0 => Some(moment.action().to_vec()),
+            None => self.agent.mode(state),
+        };
+        let factual = rollout(&mut *world, begun()?, limit, &mut actor)?;
+        // Other options of the environment, or randomness that no seed sets, show in what follows.
+        let same = |(played, recorded): (&Step, &Step)| played.next == recorded.next;
+        let recorded = record.len().min(limit);
+        if factual.len() < recorded || !factual.steps().iter().zip(record).all(same) {
+            return Ok(None);
         }
         let Some(mut world) = copies(moment, &state)? else { return Ok(None) };
         let other = {

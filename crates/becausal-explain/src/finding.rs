@@ -52,9 +52,9 @@ impl Worth {
     pub fn words(self) -> &'static str {
         match self {
             Self::Surprising => "What followed was not what the model expected.",
-            Self::Costly => "Here the next best action would have cost most, by the model.",
+            Self::Costly => "Here the next best action would have cost most.",
             Self::Close => "Here the agent was least sure: two actions were nearly as likely.",
-            Self::Mistakes => "Here another action would have earned more, by the model.",
+            Self::Mistakes => "Here another action would have earned more.",
         }
     }
 

@@ -67,7 +67,7 @@ pub use audit::{
 pub use calibration::{Calibration, Quantity};
 pub use change::Change;
 pub use choice::{Choice, Reason, ReasonTarget};
-pub use contrast::{Certainty, Comparison, Contrast, ContrastiveExplanan, Predicted};
+pub use contrast::{Certainty, Comparison, Contrast, ContrastiveExplanan, Predicted, Wrong};
 pub use credit::{Credit, CreditPart};
 pub use draws::{Draws, Possible};
 pub use error::ExplainError;

@@ -327,8 +327,12 @@ impl ContrastView<'_> {
 
     /// The interval of the reward difference, in the direction that the text describes.
     pub(super) fn worth_in_asked_direction(&self, term: Option<usize>) -> Option<[f64; 2]> {
-        let [low, high] = self.worth(term)?;
-        Some(if self.is_what_if() { [0.0 - high, 0.0 - low] } else { [low, high] })
+        Some(self.interval_in_asked_direction(self.worth(term)?))
+    }
+
+    /// An interval of a reward difference, in the direction that the text describes.
+    pub(super) fn interval_in_asked_direction(&self, [low, high]: [f64; 2]) -> [f64; 2] {
+        if self.is_what_if() { [0.0 - high, 0.0 - low] } else { [low, high] }
     }
 
     /// The step in which a reward term differs most, in the direction of its total; of equal ones the first.

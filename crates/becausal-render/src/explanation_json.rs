@@ -243,7 +243,7 @@ impl ContrastView<'_> {
     fn certainty_json(&self) -> Value {
         let probability = self.probability();
         json!({
-            "word": self.0.certainty().word(),
+            "word": if self.is_tried() { "certain" } else { self.0.certainty().word() },
             "probability": probability,
             "told_steps": self.claim().map(|(steps, _)| steps),
             "audited": self
@@ -254,7 +254,8 @@ impl ContrastView<'_> {
             "tried": self.is_tried(),
             "predicted": self.predicted.map(|predicted| json!({
                 "difference": predicted.difference,
-                "probability": predicted.probability,
+                "interval": predicted.interval,
+                "steps": predicted.steps,
                 "of_chain": predicted.of_chain,
             })),
         })

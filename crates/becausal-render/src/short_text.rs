@@ -8,7 +8,7 @@ use super::interval_text::{between, in_brackets};
 use super::words::{counted, over_first, signed, title};
 use becausal_core::schema::Schema;
 use becausal_explain::chain::Node;
-use becausal_explain::{Certainty, Doubt, TrackRecord};
+use becausal_explain::{Certainty, Doubt, TrackRecord, Wrong};
 
 /// Differences of variables that are listed, at most; the rest is counted.
 const MAX_DIFFERENCES: usize = 4;
@@ -40,21 +40,36 @@ impl ContrastView<'_> {
 
     /// That the other course was tried, and what the model alone says; `None` where the model predicts it.
     fn tried(&self) -> Option<String> {
-        let predicted = self.in_asked_direction(self.predicted?.difference);
-        let [all, chain] = self.contradicted();
-        let wrong = if all { ", the wrong sign" } else { "" };
-        let steps = counted(self.chain_steps(), "step");
-        let influences = if chain {
-            format!(
-                " It is wrong about the {steps} of the chain, too: do not rely on the influences that it shows."
-            )
-        } else {
+        let predicted = self.predicted?;
+        let difference = signed(self.in_asked_direction(predicted.difference));
+        let interval =
+            predicted.interval.map(|interval| self.interval_in_asked_direction(interval));
+        let (wrong, chain) = (self.wrong(), self.is_wrong_about_chain());
+        let wrong_words = match wrong {
+            Some(Wrong::Sign) => ": the wrong sign",
+            Some(Wrong::Size) => ": the wrong size",
+            None => "",
+        };
+        let steps = if predicted.steps == self.steps() {
             String::new()
+        } else {
+            format!(" over {}", counted(predicted.steps, "step"))
+        };
+        let influences = match (chain, wrong) {
+            (false, _) => String::new(),
+            (true, Some(Wrong::Sign)) if self.chain_steps() == self.steps() => {
+                " Do not rely on the influences that it shows.".to_owned()
+            }
+            (true, wrong) => format!(
+                " Over the {} of the chain it has the wrong sign{}: do not rely on the influences that it shows.",
+                counted(self.chain_steps(), "step"),
+                if wrong == Some(Wrong::Sign) { ", too" } else { "" }
+            ),
         };
         Some(format!(
             "How sure: certain. The other course was tried in a copy of the environment, which met the same noise. \
-             The model alone predicts a reward difference of {}{wrong}.{influences}",
-            signed(predicted)
+             The model alone predicts a reward difference of {difference}{}{steps}{wrong_words}.{influences}",
+            in_brackets(interval)
         ))
     }
 

@@ -267,7 +267,7 @@ pub fn decisions(site: &Site, body: &[u8]) -> Result<Value, Refusal> {
         Refusal::unread(format!("`find` is `{find}`, expected one of {}", known.join(", ")))
     })?;
     site.worth(worth, || {
-        let found = site.run.find(worth, LISTED, &Ask::default())?;
+        let found = site.run.find(worth, LISTED, &Ask::default().model_only(true))?;
         Ok(json!({
             "title": worth.title(),
             "words": worth.words(),

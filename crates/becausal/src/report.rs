@@ -110,7 +110,7 @@ impl Run {
 
     fn page(&self, params: &ReportParams, subject: &Subject<'_>) -> Result<ReportPage, Error> {
         let data = &*subject.data;
-        let explainer = self.asked(&Ask::default().horizon(params.horizon))?;
+        let explainer = self.trying_explainer(&Ask::default().horizon(params.horizon))?;
         let actions = self.usual_actions();
         let lists = self.worth_a_look(params, subject)?;
         let mut firsts = lists.iter().filter_map(|(worth, found)| Some((*worth, found.first()?)));
@@ -357,17 +357,20 @@ fn explain(
 
 /// Why the page opens where it does.
 fn remark(decision: Option<&(Worth, FoundDecision)>, horizon: usize) -> String {
-    let Some((worth, FoundDecision { found, tried, .. })) = decision else {
+    let Some((worth, FoundDecision { found, tried, rival, .. })) = decision else {
         let steps = counted(horizon, "step");
         return format!(
             "★ In no decision does the choice clearly matter over {steps}, by the model."
         );
     };
     let amount = found.amount;
-    let basis = if *tried { "tried in the environment" } else { "by the model" };
+    let (than, basis) = match (tried, rival) {
+        (true, Some(rival)) => (rival.as_str(), "tried in the environment"),
+        _ => ("the next best", "by the model"),
+    };
     match worth {
         Worth::Costly => format!(
-            "★ Most is at stake here: the action taken earns {amount:.3} more reward than the next best, {basis}."
+            "★ Most is at stake here: the action taken earns {amount:.3} more reward than {than}, {basis}."
         ),
         Worth::Mistakes => {
             format!("★ Perhaps a mistake: another action earns {amount:.3} more reward, {basis}.")

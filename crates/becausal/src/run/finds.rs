@@ -3,6 +3,7 @@
 use becausal_core::env::{action_text, parse_action};
 use becausal_core::{Environment, Transitions};
 use becausal_explain::{Ask, Change, ExplainError, Found, Moment, Turning, Worth, find};
+use becausal_render::number::brief;
 use becausal_render::{surprise_text, turning_json, turning_text};
 use serde_json::{Value, json};
 
@@ -34,9 +35,13 @@ pub struct FoundDecision {
     pub sentence: String,
     /// How the sentence was asked for; without a rival, how decisions were looked for.
     pub asked: Ask,
-    /// Whether the other action was tried in the environment: the amount and the sentence are then not the model's.
+    /// Whether the rival was tried in the environment: the sentence, and the amount of costly decisions and mistakes, are
+    /// then not the model's.
     pub tried: bool,
 }
+
+/// Decisions that are tried at least before the first ones are told.
+const MIN_TRIED: usize = 10;
 
 impl FoundDecision {
     /// The options of `becausal explain` that ask about it.
@@ -52,7 +57,28 @@ impl FoundDecision {
         for (name, value) in rival.chain(self.asked.changed()).chain(rewards) {
             text.push_str(&option(name, &value));
         }
+        if self.asked.model_only {
+            text.push_str(" --model-only");
+        }
         text
+    }
+
+    /// How much, in words: `5.4 less reward than main, tried in the environment`.
+    #[must_use]
+    pub fn amount(&self, worth: Worth) -> String {
+        let amount = match worth {
+            Worth::Close => format!("{:.2} points", 100.0 * self.found.amount),
+            _ => brief(self.found.amount),
+        };
+        match (worth, &self.rival) {
+            (Worth::Costly, Some(rival)) if self.tried => {
+                format!("{amount} more reward than {rival}, tried in the environment")
+            }
+            (Worth::Mistakes, Some(rival)) if self.tried => {
+                format!("{amount} less reward than {rival}, tried in the environment")
+            }
+            _ => format!("{amount} {}", worth.meaning()),
+        }
     }
 
     /// Everything, for other programs.
@@ -118,13 +144,14 @@ impl Run {
         let data = &*subject.data;
         let steps = ask.horizon.of_chain();
         let compared = ask.clone().horizon(steps);
-        let explainer = self.asked(&compared)?;
+        let explainer = self.trying_explainer(&compared)?;
         let actions = self.usual_actions();
         let places = places(data, episode, worth);
         let found = self.checked(find(&explainer, data, &actions, &places, worth))??;
         let mut decisions = Vec::new();
         for mut found in found {
-            if decisions.len() == count {
+            // What was tried is worth something else than the model said: some more are looked at than are told.
+            if decisions.len() == count.max(MIN_TRIED) {
                 break;
             }
             let moment = subject.moment(self, found.episode, found.step)?;
@@ -144,7 +171,7 @@ impl Run {
                     if tried && worth != Worth::Close {
                         let lead = contrast.credit.difference();
                         found.amount = if worth == Worth::Costly { lead } else { -lead };
-                        if found.amount <= 0.0 {
+                        if found.amount <= 0.0 || !contrast.is_noticeable() {
                             continue;
                         }
                     }
@@ -159,9 +186,10 @@ impl Run {
             decisions.push(FoundDecision { found, seed, action, rival, sentence, asked, tried });
         }
         if matches!(worth, Worth::Costly | Worth::Mistakes) {
-            // What was tried is worth something else than the model said. Equal ones stay in order.
+            // Equal ones stay in order.
             decisions.sort_by(|a, b| b.found.amount.total_cmp(&a.found.amount));
         }
+        decisions.truncate(count);
         Ok(decisions)
     }
 

@@ -16,6 +16,9 @@ use crate::error::Error;
 /// Actions that a step is asked about, at most: more do not fit on a page.
 const MAX_ACTIONS: usize = 16;
 
+/// Moments at which the environment is kept while questions are answered: as many as threads ask about at once, and more.
+const MAX_REPLAYED: usize = 32;
+
 impl Run {
     /// The explainer that answers every question about this run. Where the policy can fail
     /// ([`Policy::check`](becausal_core::Policy::check)), ask it afterwards whether it did.
@@ -48,7 +51,7 @@ impl Run {
 
     /// The explainer of one question: it tries the other course in copies of the environment, where it can, unless the model
     /// alone is asked.
-    pub(crate) fn asked(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
+    pub(crate) fn trying_explainer(&self, ask: &Ask) -> Result<Explainer<'_>, Error> {
         let explainer = self.explainer(ask)?;
         if ask.model_only || ask.preset.unwrap_or(self.preset()) == Preset::Paper {
             return Ok(explainer);
@@ -63,6 +66,9 @@ impl Run {
                 stood.clone()
             } else {
                 let stood = self.stood_at(anchor, moment)?;
+                if replayed.len() == MAX_REPLAYED {
+                    replayed.remove(0);
+                }
                 replayed.push((anchor.clone(), stood.clone()));
                 stood
             };
@@ -79,7 +85,7 @@ impl Run {
     /// # Errors
     /// When a parameter is out of its range, or the moment is of other variables.
     pub fn why(&self, moment: &Moment, ask: &Ask) -> Result<Answer, Error> {
-        let why = self.asked(ask)?.why_rather(moment);
+        let why = self.trying_explainer(ask)?.why_rather(moment);
         Ok(Answer::Why(Box::new(self.checked(why)??)))
     }
 
@@ -117,7 +123,7 @@ impl Run {
 
     /// Compares what happened with something else, and adds the agent's side.
     fn contrast(&self, moment: &Moment, change: &Change, ask: &Ask) -> Result<Answer, Error> {
-        let explainer = self.asked(ask)?;
+        let explainer = self.trying_explainer(ask)?;
         // The agent's side takes about as long as one of the chains.
         let answered =
             rayon::join(|| explainer.what_if(moment, change), || explainer.choice(moment));

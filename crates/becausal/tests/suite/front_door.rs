@@ -69,7 +69,10 @@ fn a_run_keeps_its_audit_and_its_answers_tell_it() {
         let moment = run.recorded(2, 1).expect("a moment");
         let taken = action_text(run.schema(), moment.action());
         let other = ["left", "suck"].into_iter().find(|other| *other != taken).expect("another");
-        match run.why_not(&moment, other, &Ask::default().horizon(3)).expect("an answer") {
+        let ask = Ask::default().horizon(3);
+        let tried = run.why_not(&moment, other, &ask).expect("an answer");
+        assert_eq!(tried.contrast().and_then(|tried| tried.track), None, "audits ask the model");
+        match run.why_not(&moment, other, &ask.model_only(true)).expect("an answer") {
             Answer::Contrast(contrast) => contrast.track,
             Answer::Why(_) => panic!("a contrast"),
         }

@@ -127,6 +127,25 @@ fn what_the_environment_denies_is_no_mistake() {
 }
 
 #[test]
+fn a_record_that_was_cut_goes_on_for_both_courses() {
+    // The last episode of a recording ends where the recording does, not where the environment would.
+    let run = ignorant("CartPole-v1", 300, 2);
+    let last = run.data().episodes() - 1;
+    let length = run.data().episode(last).len();
+    assert_eq!(run.data().truncated().last(), Some(&true), "another seed");
+    let moment = run.recorded(last, length - 1).expect("a moment");
+    // Nobody knows what random actions would have come next: both courses end with the record.
+    let cut = contrast(&run, &moment, &Ask::default().horizon(4));
+    assert_eq!(cut.courses.each_ref().map(|course| course.len()), [1, 1]);
+    let policy = becausal::RandomPolicy::new(run.schema().clone()).expect("a policy");
+    let run = run.with_policy(std::sync::Arc::new(policy)).expect("a run");
+    let goes_on = contrast(&run, &moment, &Ask::default().horizon(4));
+    assert!(goes_on.is_tried());
+    let lengths = goes_on.courses.each_ref().map(|course| (course.len(), course.terminated()));
+    assert!(lengths.iter().all(|(length, ended)| *length == 4 || *ended), "{lengths:?}");
+}
+
+#[test]
 fn the_paper_predicts() {
     let run = ignorant("Vacuum-v0", 300, 7);
     let moment = run.recorded(2, 1).expect("a moment");
