@@ -276,6 +276,18 @@ impl CausalGraph {
         self.with_eta(eta)
     }
 
+    /// The same graph, with the edges of an earlier graph of the same variables added, and their
+    /// evidence: data that do not show an edge do not undo what other data showed.
+    #[must_use]
+    pub fn keeping_edges_of(mut self, earlier: &Self) -> Self {
+        for (pair, before) in self.pairs.iter_mut().zip(&earlier.pairs) {
+            if before.verdict == Verdict::Edge && pair.verdict != Verdict::Edge {
+                pair.clone_from(before);
+            }
+        }
+        self
+    }
+
     /// The same graph with its ids in the order of a schema's variables: causes u = (s, a), effects
     /// v = (s', o). A pair that the graph lacks is `untestable`.
     ///
@@ -388,6 +400,14 @@ mod tests {
         let wide = graph.clone().with_eta(0.3);
         assert_eq!(verdicts(&wide), [Edge, Edge, Untestable, Edge, None]);
         assert_eq!(wide.with_eta(0.05), graph);
+    }
+
+    #[test]
+    fn an_edge_that_was_found_before_stays_one() {
+        let causes = ["a", "b", "c"];
+        let both = graph(&causes, &[0.9, 0.001, 0.9])
+            .keeping_edges_of(&graph(&causes, &[0.01, 0.02, 0.4]));
+        assert_eq!(both, graph(&causes, &[0.01, 0.001, 0.9]));
     }
 
     #[test]

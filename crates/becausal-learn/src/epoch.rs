@@ -120,13 +120,19 @@ impl Training {
         Ok(())
     }
 
-    /// Line 4: every `graph_epochs` epochs, finds the causal graph. Only the causal model needs it. Returns whether the graph
-    /// is new.
+    /// Line 4: every `graph_epochs` epochs, finds the causal graph. Only the causal model needs it.
+    ///
+    /// With `keep_edges` an edge that was found once stays: a policy that has settled visits fewer
+    /// states, so its data can no longer show every edge. Returns whether the graph is new.
     fn update_graph(&mut self, kind: ModelKind) -> Result<bool, LearningError> {
         if kind != ModelKind::Causal || self.epoch < self.next_graph {
             return Ok(false);
         }
-        self.graph = Some(self.discover(&self.data)?);
+        let graph = self.discover(&self.data)?;
+        self.graph = Some(match &self.graph {
+            Some(before) if self.settings.keep_edges => graph.keeping_edges_of(before),
+            _ => graph,
+        });
         let epochs = self.settings.graph_epochs.whole_at(self.share());
         self.next_graph = self.epoch.saturating_add(epochs);
         Ok(true)

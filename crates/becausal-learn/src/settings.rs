@@ -71,6 +71,9 @@ settings! {
     greedy: f64 = 0.0,
     /// Epochs between two discoveries of the graph.
     graph_epochs: Ramp = Ramp { from: 3.0, to: 5.0 },
+    /// Whether an edge that was found once stays for the rest of the training: the data of a policy
+    /// that has settled shows fewer edges than earlier data.
+    keep_edges: bool = false,
     /// Pairs with a p-value of at most this are edges.
     eta: f64 = 0.001,
     /// Epochs after the last real step, with a model: it is fitted to all rows, and the policy dreams on, without
@@ -179,7 +182,7 @@ pub const FORK_ACTIONS: usize = 3;
 pub const FORK_STEPS: usize = 5;
 
 /// Settings that trainings of earlier versions have in their records.
-const RETIRED: [&str; 2] = ["graph_from", "keep_edges"];
+const RETIRED: [&str; 1] = ["graph_from"];
 
 /// The built-in settings of each environment. The landers share a file; what differs with throttles instead of engines is
 /// in tables whose names end in `-continuous`.
@@ -463,7 +466,7 @@ mod tests {
                 "command = \"train\"\n[settings]\nsteps = 3",
                 "expected settings, for instance `members = 3`",
             ),
-            ("same_model = 1", "`same_model` is 1, expected true or false"),
+            ("keep_edges = 1", "`keep_edges` is 1, expected true or false"),
             ("rounds = ", "TOML"),
         ];
         for (text, expected) in cases {

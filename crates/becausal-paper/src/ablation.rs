@@ -20,9 +20,10 @@ use crate::{Common, Failure, progress};
 /// The settings as they are. It is the training of the curves with the causal graph: one in the same folder is used.
 const OURS: &str = "causal";
 
-/// Settings that say how much the model reads: a threshold that lets more in, fewer rows to discover from, and nothing read
-/// but edges. The landers once had the first two.
-const CHANGES: [&str; 3] = ["eta = 0.3", "graph_rows = 4000", "parents = \"edges\""];
+/// Settings that make the model read more than a strict discovery from all rows finds, each as if it were not there: the
+/// threshold of `fit`, edges forgotten, all rows looked at, and nothing read but edges.
+const CHANGES: [&str; 4] =
+    ["eta = 0.001", "keep_edges = false", "graph_rows = 1000000", "parents = \"edges\""];
 
 /// Arguments of `becausal-paper ablation`.
 #[derive(Args)]
@@ -220,8 +221,11 @@ mod tests {
     #[test]
     fn only_what_a_preset_sets_is_taken_away() {
         let edges = "parents = \"edges\"";
-        assert_eq!(effects("CartPole-v1"), ["eta = 0.3", "graph_rows = 4000", edges]);
-        assert_eq!(effects("BuildMarine-v0"), ["eta = 0.3", "graph_rows = 4000", edges]);
-        assert_eq!(effects("LunarLander-v3"), ["eta = 0.3", "graph_rows = 4000", edges]);
+        assert_eq!(effects("CartPole-v1"), [edges]);
+        assert_eq!(effects("BuildMarine-v0"), [edges]);
+        assert_eq!(
+            effects("LunarLander-v3"),
+            ["keep_edges = false", "graph_rows = 1000000", edges]
+        );
     }
 }

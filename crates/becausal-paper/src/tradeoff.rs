@@ -122,6 +122,7 @@ impl Arguments {
         settings.steps = self.training_steps.unwrap_or(settings.steps);
         settings.method = recipe.method;
         settings.parents = recipe.parents;
+        settings.keep_edges = false;
         Ok(settings)
     }
 }

@@ -514,3 +514,18 @@ proptest! {
         prop_assert_eq!(CausalGraph::from_json(&graph.to_json()), Ok(graph));
     }
 }
+
+#[test]
+fn edges_of_an_earlier_graph_are_kept_with_their_evidence() {
+    let graph = |p: [f64; 2]| {
+        let mut graph = CausalGraph::new("auto", 0.05, &["x", "y"], &["x'"]);
+        graph.pairs_mut().iter_mut().zip(p).for_each(|(pair, p)| pair.p = p);
+        graph.with_eta(0.05)
+    };
+    let kept = graph([0.001, 1.0]).keeping_edges_of(&graph([0.02, 0.01]));
+    let [x, y] = ["x", "y"].map(|cause| kept.find(cause, "x'").expect("a pair").clone());
+    assert_eq!((x.p, x.verdict), (0.001, Verdict::Edge), "the newer evidence for an edge of both");
+    assert_eq!((y.p, y.verdict), (0.01, Verdict::Edge));
+    let other = graph([0.001, 1.0]).keeping_edges_of(&graph([1.0, 1.0]));
+    assert_eq!(other, graph([0.001, 1.0]));
+}

@@ -174,7 +174,7 @@ fn decisions_worth_a_look_are_those_of_explain() {
         let query = json!({ "find": worth.name() }).to_string();
         let list = post(&view, "page/decisions", &query).json();
         assert_eq!(list, post(&view, "page/decisions", &query).json(), "found once");
-        let found = RUN.find(worth, 8, &Ask::default()).expect("found");
+        let found = RUN.find(worth, 8, &Ask::default().model_only(true)).expect("found");
         let found: Vec<Value> = found.iter().map(FoundDecision::json).collect();
         assert_eq!(list["found"], json!(found));
         match worth {
