@@ -136,7 +136,7 @@ fn a_record_that_was_cut_goes_on_for_both_courses() {
     let moment = run.recorded(last, length - 1).expect("a moment");
     // Nobody knows what random actions would have come next: both courses end with the record.
     let cut = contrast(&run, &moment, &Ask::default().horizon(4));
-    assert_eq!(cut.courses.each_ref().map(|course| course.len()), [1, 1]);
+    assert_eq!(cut.courses.each_ref().map(becausal::trajectory::Trajectory::len), [1, 1]);
     let policy = becausal::RandomPolicy::new(run.schema().clone()).expect("a policy");
     let run = run.with_policy(std::sync::Arc::new(policy)).expect("a run");
     let goes_on = contrast(&run, &moment, &Ask::default().horizon(4));
