@@ -1,5 +1,7 @@
 //! The explainer: answers questions with a model, a policy and a causal graph.
 
+mod tried;
+
 use std::sync::Arc;
 
 use super::agent::Agent;
@@ -9,7 +11,7 @@ use super::audit::Track;
 use super::calibration::Calibration;
 use super::change::Change;
 use super::choice::{Choice, odds};
-use super::contrast::{Comparison, Contrast, ContrastiveExplanan, PROBABLE, Predicted, differ_by};
+use super::contrast::{Comparison, Contrast, ContrastiveExplanan, PROBABLE, differ_by};
 use super::credit::Credit;
 use super::draws::{Draws, Question};
 use super::error::ExplainError;
@@ -18,16 +20,18 @@ use super::explanan::Explanan;
 use super::finite::{check_distance, check_finite, check_sum};
 use super::influence_by::Meter;
 use super::moment::{Moment, check_values};
+use super::predicted::Predicted;
 use super::rival::{Basis, Rather, Rival, nothing};
 use super::scale::Scale;
 use super::turning::{Search, Turning};
 use crate::chain::{Chain, ExtendedGraph, Horizon, Origin, Part, choices, targets};
-use becausal_core::env::{EnvironmentError, World, rollout, typical_actions};
+use becausal_core::env::{rollout, typical_actions};
 use becausal_core::schema::Schema;
 use becausal_core::trajectory::{Step, Trajectory};
 use becausal_core::{Node, Policy, Transitions};
 use becausal_discovery::CausalGraph;
 use becausal_model::{Dynamics, ModelWorld, Noise, PossibleNoise};
+pub use tried::Copies;
 
 /// Rivals that are compared to find the best one, at most.
 const MAX_RIVALS: usize = 16;
@@ -53,11 +57,6 @@ pub struct Why {
 
 /// The agent's later actions, by step and state; `None` if unknown.
 type LaterActions<'a> = dyn Fn(usize, &[f64]) -> Option<Vec<f64>> + Sync + 'a;
-
-/// Gives copies of the environment as it stood at a moment, put into a state; they meet the noise that was met then.
-/// `None` where it cannot be found there.
-pub type Copies<'a> =
-    dyn Fn(&Moment, &[f64]) -> Result<Option<Box<dyn World>>, EnvironmentError> + Sync + 'a;
 
 /// Answers questions about moments.
 pub struct Explainer<'a> {
@@ -306,50 +305,6 @@ impl<'a> Explainer<'a> {
         contrast.minimal = ContrastiveExplanan::of(this, other, differs);
         contrast.doubts.extend(self.up_to_chance(&contrast));
         Ok(contrast)
-    }
-
-    /// What really follows from a change, in copies of the environment: what happened, continued where the record is shorter,
-    /// and the other course. `None` where there is no environment, or it cannot be found at the moment.
-    fn tried(&self, moment: &Moment, change: &Change) -> Result<Option<Comparison>, ExplainError> {
-        let Some(copies) = &self.copies else { return Ok(None) };
-        let schema = self.schema();
-        let state = change.state(schema, moment.state())?;
-        let action = change.action.as_deref().unwrap_or(moment.action());
-        let (record, limit) = (moment.record().steps(), self.limit(moment));
-        let begun = || Trajectory::new(Arc::clone(schema), moment.record().first(), Vec::new());
-        let Some(mut world) = copies(moment, moment.state())? else { return Ok(None) };
-        let mut actor = |step: usize, state: &[f64]| match record.get(step) {
-            Some(step) => Some(step.action.clone()),
-            None if step == 0 => Some(moment.action().to_vec()),
-            None => self.agent.mode(state),
-        };
-        let factual = rollout(&mut *world, begun()?, limit, &mut actor)?;
-        // Other options of the environment, or randomness that no seed sets, show in what follows.
-        let same = |(played, recorded): (&Step, &Step)| played.next == recorded.next;
-        let recorded = record.len().min(limit);
-        if factual.len() < recorded || !factual.steps().iter().zip(record).all(same) {
-            return Ok(None);
-        }
-        let Some(mut world) = copies(moment, &state)? else { return Ok(None) };
-        let other = {
-            let mut actor = self.agent.instead(schema, action, factual.steps());
-            rollout(&mut *world, begun()?, limit, &mut actor)?
-        };
-        let acts = |(this, other): (&Step, &Step)| this.action == other.action;
-        let acts_alike = factual.steps().iter().zip(other.steps()).skip(1).all(acts);
-        let held = if acts_alike && other.len() <= factual.len() {
-            other.clone()
-        } else {
-            let Some(mut world) = copies(moment, &state)? else { return Ok(None) };
-            let mut keep = |step: usize, state: &[f64]| match factual.steps().get(step) {
-                _ if step == 0 => Some(action.to_vec()),
-                Some(step) => Some(step.action.clone()),
-                None => self.agent.mode(state),
-            };
-            rollout(&mut *world, begun()?, limit, &mut keep)?
-        };
-        let draws = Draws::tried(&factual, &other);
-        Ok(Some(self.comparison([factual, other, held], draws)?))
     }
 
     /// What [`why_not`](Self::why_not) and [`what_if`](Self::what_if) claim to happen by the model, without the
