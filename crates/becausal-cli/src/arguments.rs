@@ -345,8 +345,9 @@ pub struct Explain {
     /// compare with (default: as the run was made)
     #[arg(long, value_name = "PRESET")]
     pub preset: Option<Preset>,
-    /// Answer by the model alone. Otherwise the other course of a played episode, or of a recording whose seed is known, is
-    /// not predicted: it is tried in a copy of the environment that meets the same noise
+    /// Answer by the model alone. Otherwise, in an episode with --episode-seed, and in the run's own recording if `becausal
+    /// collect` made it, the other course is not predicted: it is tried in a copy of the environment that meets the same
+    /// noise
     #[arg(long)]
     pub model_only: bool,
     /// A reward to explain (may be given several times; default: all)

@@ -114,7 +114,7 @@ impl Moment {
 
     /// The same moment, which can be found again at a place.
     #[must_use]
-    pub fn at(self, anchor: Anchor) -> Self {
+    pub fn anchored(self, anchor: Anchor) -> Self {
         Self { anchor: Some(anchor), ..self }
     }
 

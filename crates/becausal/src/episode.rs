@@ -57,7 +57,7 @@ impl Episode {
         }
         let actions = self.trajectory.steps().iter().take(step).map(|step| step.action.clone());
         let anchor = Anchor::Played { seed: self.seed, actions: actions.collect() };
-        Ok(Moment::played(&self.trajectory, step)?.at(anchor))
+        Ok(Moment::played(&self.trajectory, step)?.anchored(anchor))
     }
 }
 

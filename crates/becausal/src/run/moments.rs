@@ -17,7 +17,8 @@ impl Run {
     /// # Errors
     /// When there is no such episode or step.
     pub fn recorded(&self, episode: usize, step: usize) -> Result<Moment, Error> {
-        Ok(Moment::recorded(&self.data, episode, step)?.at(Anchor::Recorded { episode, step }))
+        Ok(Moment::recorded(&self.data, episode, step)?
+            .anchored(Anchor::Recorded { episode, step }))
     }
 
     /// An episode that the policy plays from a seed, always with its most likely action.
